@@ -3,14 +3,13 @@ import { closeSync, openSync, realpathSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { errnoOf } from '../errors.ts'
-import type { HeldLock } from './lockFile.ts'
 
 /**
  * Locks for platforms without the native part: a name in the kernel's abstract socket space (Linux) or a named pipe
  * (Windows), which also vanish with their process. They are exclusive only, so a shared lock is exclusive here: two
  * readers wait for each other, nothing is lost.
  */
-export async function tryLockWithoutKernel(file: string): Promise<HeldLock | null> {
+export async function tryLockWithoutKernel(file: string): Promise<{ release(): Promise<void> } | null> {
   // The file is made all the same: other parts look for it, and its folder must exist as with a kernel lock.
   closeSync(openSync(file, 'a', 0o600))
   const place = path.join(realpathSync(path.dirname(file)), path.basename(file))
