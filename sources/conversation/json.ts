@@ -10,6 +10,11 @@ export function stringifyJson(value: unknown): string {
   return text.replace(/\\(?:\\|ud[89a-f][0-9a-f]{2})/g, (found) => (found === '\\\\' ? found : '\ufffd'))
 }
 
+/** A text in which lone surrogates became U+FFFD. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd')
+}
+
 /** The value of a JSON text, or undefined when it is none (JSON itself has no undefined). */
 export function tryParseJson(text: string): unknown {
   try {
