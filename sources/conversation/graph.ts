@@ -17,6 +17,8 @@ export interface Node {
   readonly role: Role
   /** Messages before it on its path, and user messages up to and with it. */
   readonly depth: number
+  /** Its position in the transcripts that hold it: meta is 0, and 1 is kept for the system text. */
+  readonly index: number
   readonly turns: number
   /** True when its parent was unknown; it was continued at the leaf that its head had then. */
   readonly gap: boolean
@@ -128,6 +130,7 @@ function replayMessage(graph: Graph, line: Extract<ScannedLine, { type: 'message
     ws: header.ws,
     role,
     depth: parent === undefined ? 0 : parent.depth + 1,
+    index: parent === undefined ? (role === 'system' ? 1 : 2) : parent.index + 1,
     turns: (parent?.turns ?? 0) + (role === 'user' ? 1 : 0),
     gap,
     places: [place],

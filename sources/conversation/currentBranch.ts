@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import * as t from 'typanion'
+import { errnoOf } from '../errors.ts'
+import { writeFileDurably } from '../files/durable.ts'
+import { acquireLock } from '../files/lockFile.ts'
+import { ensurePrivateFolder } from '../files/privateFolder.ts'
+import { isSafeComponent } from './ids.ts'
+import { tryParseJson } from './json.ts'
+
+/** Where the next process in a folder begins. */
+export interface CurrentBranch {
+  readonly chat_id: string
+  readonly conversation: string
+}
+
+const isCurrentBranch = t.isPartial({ chat_id: t.isString(), conversation: t.isString() })
+
+/** The folder's current branch; null when none was chosen, or when the file that says so cannot be understood. */
+export function readCurrentBranch(root: string, folder: string): CurrentBranch | null {
+  let text: string
+  try {
+    text = readFileSync(fileOf(root, folder), 'utf8')
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null
+    throw error
+  }
+  const value = tryParseJson(text)
+  if (!isCurrentBranch(value) || !isSafeComponent(value.chat_id) || !isSafeComponent(value.conversation))
+    return null
+  return { chat_id: value.chat_id, conversation: value.conversation }
+}
+
+export interface CurrentBranchChange {
+  readonly root: string
+  /** Canonical. */
+  readonly folder: string
+  /** What this process last saw there; another value is another process's choice and stays. */
+  readonly seen: CurrentBranch | null
+  readonly next: CurrentBranch
+  /** The operations lock of the folder's workspace. */
+  readonly lockFile: string
+  readonly now: Date
+}
+
+/** Chooses a folder's current branch. Gives false, and changes nothing, when another process chose meanwhile. */
+export async function writeCurrentBranch({
+  root,
+  folder,
+  seen,
+  next,
+  lockFile,
+  now,
+}: CurrentBranchChange): Promise<boolean> {
+  await ensurePrivateFolder(path.dirname(lockFile))
+  await ensurePrivateFolder(path.join(root, 'heads'))
+  const lock = await acquireLock({
+    path: lockFile,
+    mode: 'exclusive',
+    timeoutMs: 10_000,
+    subject: `the folder '${folder}'`,
+  })
+  try {
+    const there = readCurrentBranch(root, folder)
+    if (there?.chat_id !== seen?.chat_id) return there?.chat_id === next.chat_id
+    const text = JSON.stringify({ folder, ...next, updated_at: now.toISOString() }, null, 2)
+    await writeFileDurably(fileOf(root, folder), `${text}\n`)
+    return true
+  } finally {
+    await lock.release()
+  }
+}
+
+function fileOf(root: string, folder: string): string {
+  const name = createHash('sha256').update(folder).digest('hex').slice(0, 16)
+  return path.join(root, 'heads', `${name}.json`)
+}

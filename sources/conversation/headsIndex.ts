@@ -1,0 +1,212 @@
+import { readFileSync } from 'node:fs'
+import * as t from 'typanion'
+import { CassError, errnoOf } from '../errors.ts'
+import { replaceDerivedFile } from '../files/durable.ts'
+import type { Conversation } from './conversation.ts'
+import type { LogMeta } from './entry.ts'
+import { type Head, isCovered, selectedHead } from './graph.ts'
+import { tryParseJson } from './json.ts'
+import { statOrNull } from './logFile.ts'
+import { indexPath } from './paths.ts'
+import { firstLine } from './preview.ts'
+import { type BranchFrom, isBranchFrom } from './record.ts'
+
+/** What lists need to know of a head, so that they need not read the log. Keys are those on disk. */
+export interface HeadRecord {
+  readonly id: string
+  readonly kind: string
+  readonly name?: string
+  readonly parent_head?: string
+  readonly fork_from?: string
+  readonly writer?: string
+  readonly leaf?: string
+  readonly created_at: string
+  readonly last_activity: string
+  readonly retired?: boolean
+  readonly selected?: boolean
+  readonly covered?: boolean
+  readonly message_count: number
+  readonly turns: number
+  readonly preview?: string
+  // What follows is ours; other readers pass it over.
+  readonly records: number
+  readonly open_turn?: boolean
+  readonly branch_from?: BranchFrom
+  readonly transcript?: TranscriptMark
+}
+
+/** How a transcript was when this program last wrote it: as long as it is so, it holds what we wrote. */
+export interface TranscriptMark {
+  readonly records: number
+  readonly size: number
+  readonly mtime_ms: number
+  readonly inode: string
+}
+
+export interface HeadsIndex {
+  readonly schema_version: 2
+  readonly log_size: number
+  readonly log_generation: number
+  readonly selected_head: string
+  readonly message_count: number
+  readonly writer_id: string
+  readonly updated_at: string
+  readonly meta: LogMeta
+  readonly heads: ReadonlyArray<HeadRecord>
+}
+
+const isHeadRecord = t.isPartial({
+  id: t.isString(),
+  kind: t.isString(),
+  name: t.isOptional(t.isString()),
+  parent_head: t.isOptional(t.isString()),
+  fork_from: t.isOptional(t.isString()),
+  writer: t.isOptional(t.isString()),
+  leaf: t.isOptional(t.isString()),
+  created_at: t.isString(),
+  last_activity: t.isString(),
+  retired: t.isOptional(t.isBoolean()),
+  selected: t.isOptional(t.isBoolean()),
+  covered: t.isOptional(t.isBoolean()),
+  message_count: t.isNumber(),
+  turns: t.isNumber(),
+  preview: t.isOptional(t.isString()),
+  records: t.isNumber(),
+  open_turn: t.isOptional(t.isBoolean()),
+  branch_from: t.isOptional(isBranchFrom),
+  transcript: t.isOptional(
+    t.isPartial({ records: t.isNumber(), size: t.isNumber(), mtime_ms: t.isNumber(), inode: t.isString() }),
+  ),
+})
+const isHeadsIndex = t.isPartial({
+  schema_version: t.isLiteral(2),
+  log_size: t.isNumber(),
+  log_generation: t.isNumber(),
+  selected_head: t.isString(),
+  message_count: t.isNumber(),
+  writer_id: t.isString(),
+  updated_at: t.isString(),
+  meta: t.isPartial({ created_at: t.isString(), model: t.isString(), cwd: t.isString() }),
+  heads: t.isArray(isHeadRecord),
+})
+
+/**
+ * The index, also one that the log has outgrown (its transcript marks are still true), or null when there is none
+ * that can be read: it is derived, so nothing is lost with it.
+ */
+export function readHeadsIndex(root: string, conversation: string): HeadsIndex | null {
+  let text: string
+  try {
+    text = readFileSync(indexPath(root, conversation), 'utf8')
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null
+    throw new CassError(
+      'conversation_unreadable',
+      `cannot read the index of '${conversation}': ${errnoOf(error)}`,
+      {
+        cause: error,
+      },
+    )
+  }
+  const value = tryParseJson(text)
+  return isHeadsIndex(value) ? (value as HeadsIndex) : null
+}
+
+/** The index if it tells all of the log as it is on disk now; lists then need not read the log. */
+export function readTrustedIndex(root: string, conversation: string, logFile: string): HeadsIndex | null {
+  const index = readHeadsIndex(root, conversation)
+  if (index === null || statOrNull(logFile)?.size !== index.log_size) return null
+  return index
+}
+
+export async function writeHeadsIndex(root: string, conversation: string, index: HeadsIndex): Promise<void> {
+  await replaceDerivedFile(indexPath(root, conversation), `${JSON.stringify(index, null, 2)}\n`)
+}
+
+/** Tells a conversation's heads from its graph. What `previous` knows is not read again. */
+export function makeHeadsIndex(
+  conversation: Conversation,
+  {
+    previous,
+    writer,
+    now,
+  }: { readonly previous: HeadsIndex | null; readonly writer: string; readonly now: string },
+): HeadsIndex {
+  const { graph } = conversation
+  const selected = selectedHead(graph)
+  const known = new Map(previous?.heads.map((record) => [record.id, record]))
+  const open = new Set([...graph.openTurns.values()].map(({ head }) => head))
+  const heads: HeadRecord[] = []
+  for (const head of graph.heads.values()) {
+    const node = head.leaf === null ? undefined : graph.nodes.get(head.leaf)
+    const record = known.get(head.id)
+    const parent = head.parentHead === null ? undefined : heads.find(({ id }) => id === head.parentHead)
+    const from = branchFromOfHead(conversation, head)
+    const preview =
+      record?.preview ?? sharedPreview(conversation, head, parent) ?? previewOf(conversation, head)
+    heads.push({
+      id: head.id,
+      kind: head.kind,
+      ...(head.name === null ? {} : { name: head.name }),
+      ...(head.parentHead === null ? {} : { parent_head: head.parentHead }),
+      ...(head.from === null ? {} : { fork_from: head.from }),
+      ...(head.writer === null ? {} : { writer: head.writer }),
+      ...(head.leaf === null ? {} : { leaf: head.leaf }),
+      created_at: head.createdAt,
+      last_activity: head.lastActivity,
+      ...(head.retired ? { retired: true } : {}),
+      ...(head.id === selected ? { selected: true } : {}),
+      ...(isCovered(graph, head) ? { covered: true } : {}),
+      message_count: node === undefined ? 0 : node.depth + 1,
+      turns: node?.turns ?? 0,
+      ...(preview === null ? {} : { preview }),
+      records: conversation.recordCount(head.id),
+      ...(open.has(head.id) ? { open_turn: true } : {}),
+      ...(from === null ? {} : { branch_from: from }),
+      ...(record?.transcript === undefined ? {} : { transcript: record.transcript }),
+    })
+  }
+  return {
+    schema_version: 2,
+    log_size: conversation.log.position,
+    log_generation: graph.generation,
+    selected_head: selected,
+    message_count: graph.nodes.size,
+    writer_id: writer,
+    updated_at: now,
+    meta: conversation.meta,
+    heads,
+  }
+}
+
+/** Where a head left its parent, as a transcript's `meta` tells it; null for one that left none. */
+export function branchFromOfHead(conversation: Conversation, head: Head): BranchFrom | null {
+  if (head.parentHead === null) return conversation.meta.branch_from ?? null
+  const chat_id = conversation.chatIdOf(head.parentHead)
+  if (head.checkpoint !== null) {
+    const { record_index, tool_call_id, label } = head.checkpoint
+    return {
+      ...{ chat_id, record_index },
+      ...(tool_call_id === undefined ? {} : { tool_call_id }),
+      checkpoint_label: label,
+    }
+  }
+  const node = head.from === null ? undefined : conversation.graph.nodes.get(head.from)
+  return { chat_id, record_index: node?.index ?? 1, checkpoint_label: node?.role ?? 'start' }
+}
+
+/** The parent's preview, when the branch starts behind the message that it shows. */
+function sharedPreview(
+  conversation: Conversation,
+  head: Head,
+  parent: HeadRecord | undefined,
+): string | null {
+  const from = head.from === null ? undefined : conversation.graph.nodes.get(head.from)
+  return from !== undefined && from.turns > 0 ? (parent?.preview ?? null) : null
+}
+
+function previewOf(conversation: Conversation, head: Head): string | null {
+  const node = conversation.chain(head.id).find(({ role }) => role === 'user')
+  const item = node === undefined ? undefined : conversation.items([node], 'outline', head.id)[0]
+  return item === undefined ? null : firstLine(item.message.content, 80)
+}

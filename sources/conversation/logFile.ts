@@ -1,0 +1,151 @@
+import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs'
+import { CassError, errnoOf } from '../errors.ts'
+import { type Graph, makeGraph, type Node, replay } from './graph.ts'
+import { LogScanner } from './scan.ts'
+
+/** The two calls whose failure a log must survive; tests give failing ones. */
+export interface LogWrites {
+  write(fd: number, bytes: Buffer): number
+  sync(fd: number): void
+}
+
+export const realWrites: LogWrites = { write: (fd, bytes) => writeSync(fd, bytes), sync: fsyncSync }
+
+const scanWindow = 4 * 1024 * 1024
+const bodyWindow = 1024 * 1024
+
+/**
+ * One log file, replayed up to where it was last read. It never holds a descriptor between calls, so that a log that
+ * was replaced is noticed.
+ */
+export class LogFile {
+  readonly path: string
+  #graph: Graph = makeGraph()
+  #position = 0
+  #inode: bigint | null = null
+
+  constructor(path: string) {
+    this.path = path
+  }
+
+  get graph(): Graph {
+    return this.#graph
+  }
+
+  /** Bytes that are replayed. */
+  get position(): number {
+    return this.#position
+  }
+
+  /**
+   * Replays what was appended since the last call; all of it when the file was replaced or is shorter. Throws
+   * `log_unknown_schema` or `log_unknown_type` for another format, `conversation_unreadable` when it cannot be read.
+   */
+  refresh(): void {
+    const fd = this.#open(constants.O_RDONLY)
+    if (fd === null) return
+    try {
+      const { ino, size } = fstatSync(fd, { bigint: true })
+      if (ino !== this.#inode || size < BigInt(this.#position)) {
+        this.#graph = makeGraph()
+        this.#position = 0
+        this.#inode = ino
+      }
+      const scanner = new LogScanner(this.#position)
+      const window = Buffer.allocUnsafe(Math.min(scanWindow, Math.max(1, Number(size) - this.#position)))
+      for (let at = this.#position; ; ) {
+        const read = readSync(fd, window, 0, window.length, at)
+        if (read === 0) break
+        scanner.push(window.subarray(0, read), (line) => replay(this.#graph, line))
+        at += read
+      }
+      this.#position = scanner.finish((line) => replay(this.#graph, line)).end
+    } finally {
+      closeSync(fd)
+    }
+  }
+
+  /** Reads the lines of nodes, in the given order. The buffer is valid during the call only. */
+  readLines(nodes: Iterable<Node>, visit: (node: Node, line: Buffer, place: number) => boolean): void {
+    const fd = this.#open(constants.O_RDONLY)
+    if (fd === null) return
+    try {
+      let window: Buffer = Buffer.alloc(0)
+      let start = 0
+      let filled = 0
+      for (const node of nodes) {
+        // A message that was written twice has two lines; the second serves when the first is damaged.
+        node.places.some(({ offset, length }, place) => {
+          if (offset < start || offset + length > start + filled) {
+            if (window.length < length || window.length === 0)
+              window = Buffer.allocUnsafe(Math.max(bodyWindow, length))
+            start = offset
+            filled = readSync(fd, window, 0, window.length, offset)
+          }
+          return visit(node, window.subarray(offset - start, offset - start + length), place)
+        })
+      }
+    } finally {
+      closeSync(fd)
+    }
+  }
+
+  /**
+   * Writes whole lines in one call behind the end of the file and syncs it; the file must exist. A torn line before
+   * them is left standing on a line of its own. Throws the system's error, or `short_write`.
+   */
+  append(text: string, writes: LogWrites): void {
+    const fd = openSync(this.path, constants.O_RDWR | constants.O_APPEND)
+    try {
+      const bytes = Buffer.from(endsOpen(fd) ? `\n${text}` : text)
+      const written = writes.write(fd, bytes)
+      if (written !== bytes.length) throw shortWrite(written, bytes.length)
+      try {
+        writes.sync(fd)
+      } catch (cause) {
+        throw new CassError('sync_failed', `'${this.path}' could not be synced`, { cause })
+      }
+    } finally {
+      closeSync(fd)
+    }
+  }
+
+  #open(flags: number): number | null {
+    try {
+      return openSync(this.path, flags)
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT') return null
+      throw new CassError('conversation_unreadable', `cannot read '${this.path}': ${errnoOf(error)}`, {
+        cause: error,
+        hint: 'check the permissions of the file and its folder',
+      })
+    }
+  }
+}
+
+/** The error of a write that the system cut; the rest of it is not tried, since a plan may change. */
+export function shortWrite(written: number, wanted: number): CassError {
+  return new CassError('short_write', `only ${written} of ${wanted} bytes were written`)
+}
+
+/** Size and identity of a file, null when it is missing. */
+export function statOrNull(
+  path: string,
+): { readonly size: number; readonly mtimeMs: number; readonly ino: string } | null {
+  try {
+    const { size, mtimeMs, ino } = statSync(path, { bigint: true })
+    return { size: Number(size), mtimeMs: Number(mtimeMs), ino: String(ino) }
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Whether the file has bytes and the last one is no newline. */
+function endsOpen(fd: number): boolean {
+  const { size } = fstatSync(fd)
+  if (size === 0) return false
+  const last = Buffer.alloc(1)
+  readSync(fd, last, 0, 1, size - 1)
+  return last[0] !== 0x0a
+}

@@ -1,0 +1,219 @@
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { rename } from 'node:fs/promises'
+import { errnoOf } from '../errors.ts'
+import { loadNativeFiles } from '../files/native.ts'
+import type { Conversation } from './conversation.ts'
+import type { Node } from './graph.ts'
+import { branchFromOfHead, type TranscriptMark } from './headsIndex.ts'
+import { deriveChatId } from './ids.ts'
+import { statOrNull } from './logFile.ts'
+import { transcriptPath } from './paths.ts'
+import { type MetaRecord, recordOfMessage, stringifyRecord, tryParseRecord } from './record.ts'
+
+/** A branch above this size gets its transcript only with its first own message: branching must stay cheap. */
+const copiedUpTo = 16 * 1024 * 1024
+const nodesAtATime = 500
+
+export interface BroughtTranscript {
+  readonly mark: TranscriptMark | null
+  /** The chat that what somebody else had written into the file was saved as. */
+  readonly rescuedAs: string | null
+}
+
+/**
+ * Brings a head's transcript up to date, under the save lock: made when it is missing, completed when it is shorter. What
+ * this program did not write is never overwritten: the file becomes a chat of its own first.
+ */
+export async function bringTranscript(
+  conversation: Conversation,
+  head: string,
+  mark: TranscriptMark | null,
+): Promise<BroughtTranscript> {
+  const file = transcriptPath(conversation.root, conversation.chatIdOf(head))
+  const there = statOrNull(file)
+  const records = conversation.recordCount(head)
+  if (there === null) {
+    if (!isWorthAFile(conversation, head)) return { mark: null, rescuedAs: null }
+    writeLines(file, 'wx', transcriptLines(conversation, head, 0))
+    return { mark: markOf(file, records), rescuedAs: null }
+  }
+  if (
+    mark !== null &&
+    mark.size === there.size &&
+    mark.mtime_ms === there.mtimeMs &&
+    mark.inode === there.ino
+  ) {
+    if (mark.records >= records) return { mark, rescuedAs: null }
+    writeLines(file, 'a', transcriptLines(conversation, head, mark.records))
+    return { mark: markOf(file, records), rescuedAs: null }
+  }
+  const ours = compareWithFile(file, transcriptLines(conversation, head, 0))
+  if (ours.type === 'prefix') {
+    writeLines(file, 'a', ours.rest)
+    return { mark: markOf(file, records), rescuedAs: null }
+  }
+  const rescuedAs = await replaceRescuing(conversation, head, file)
+  return { mark: markOf(file, records), rescuedAs }
+}
+
+/** The lines of a head's transcript from the record `from` on, each with its line end. */
+export function* transcriptLines(conversation: Conversation, head: string, from: number): Generator<string> {
+  if (from <= 0) yield `${stringifyRecord(metaOf(conversation, head))}\n`
+  const chain = conversation.chain(head)
+  const hasSystem = chain[0]?.index === 1
+  if (from <= 1 && !hasSystem) yield `${stringifyRecord({ type: 'system', content: '' })}\n`
+  const nodes = chain.slice(Math.max(0, from - (hasSystem ? 1 : 2)))
+  for (let at = 0; at < nodes.length; at += nodesAtATime) {
+    for (const item of conversation.items(nodes.slice(at, at + nodesAtATime), 'whole', head)) {
+      yield `${stringifyRecord(recordOfMessage(item.message))}\n`
+    }
+  }
+}
+
+/** The first record of a head's transcript. */
+export function metaOf(conversation: Conversation, headId: string): MetaRecord {
+  const head = conversation.head(headId)
+  const { created_at, model, cwd, parent_chat_id } = conversation.meta
+  const from = branchFromOfHead(conversation, head)
+  const parent = head.parentHead === null ? parent_chat_id : conversation.chatIdOf(head.parentHead)
+  return {
+    type: 'meta',
+    chat_id: conversation.chatIdOf(headId),
+    created_at: head.parentHead === null ? created_at : head.createdAt,
+    model,
+    cwd,
+    ...(parent === undefined ? {} : { parent_chat_id: parent }),
+    ...(from === null ? {} : { branch_from: from }),
+    conversation: conversation.id,
+    head: headId,
+  }
+}
+
+function isWorthAFile(conversation: Conversation, headId: string): boolean {
+  const head = conversation.head(headId)
+  const chain = conversation.chain(headId)
+  const hasOwn = (node: Node) => node.head === headId && node.role !== 'tool'
+  if (head.parentHead === null || chain.some(hasOwn)) return true
+  return chain.reduce((sum, { places }) => sum + (places[0]?.length ?? 0), 0) <= copiedUpTo
+}
+
+/** Whether a file is a beginning of the lines; then also what is missing of them. */
+function compareWithFile(
+  file: string,
+  lines: Generator<string>,
+): { readonly type: 'prefix'; readonly rest: Iterable<string | Buffer> } | { readonly type: 'other' } {
+  const fd = openSync(file, 'r')
+  try {
+    const { size } = fstatSync(fd)
+    let position = 0
+    for (const line of lines) {
+      const ours = Buffer.from(line)
+      const theirs = Buffer.alloc(Math.min(ours.length, size - position))
+      readSync(fd, theirs, 0, theirs.length, position)
+      if (!theirs.equals(ours.subarray(0, theirs.length))) return { type: 'other' }
+      position += theirs.length
+      if (position === size && theirs.length < ours.length) {
+        return { type: 'prefix', rest: withRest(ours.subarray(theirs.length), lines) }
+      }
+    }
+    return position === size ? { type: 'prefix', rest: [] } : { type: 'other' }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function* withRest(first: Buffer, lines: Generator<string>): Generator<string | Buffer> {
+  yield first
+  yield* lines
+}
+
+/** Puts our transcript in the file's place in one step, and saves what was there as a chat of its own. */
+async function replaceRescuing(conversation: Conversation, head: string, file: string): Promise<string> {
+  const temporary = `${file}.cass-${process.pid}`
+  writeLines(temporary, 'w', transcriptLines(conversation, head, 0))
+  const native = await loadNativeFiles()
+  const aside = native === null ? `${temporary}-aside` : temporary
+  if (native === null) {
+    // Without an exchange in one step the name is free for a moment; nothing is lost in it.
+    await rename(file, aside)
+    await rename(temporary, file)
+  } else {
+    await native.swap(temporary, file)
+  }
+  const copy = rescue(conversation, conversation.chatIdOf(head), readFileSync(aside))
+  unlinkSync(aside)
+  return copy
+}
+
+function rescue(conversation: Conversation, chatId: string, bytes: Buffer): string {
+  for (let attempt = 0; ; attempt++) {
+    const copyId = deriveChatId(chatId, bytes, attempt)
+    const content = asOwnChat(bytes, { copyId, parent: chatId, conversation })
+    const file = transcriptPath(conversation.root, copyId)
+    try {
+      writeFileSync(file, content, { flag: 'wx', mode: 0o600, flush: true })
+      return copyId
+    } catch (error) {
+      if (errnoOf(error) !== 'EEXIST') throw error
+      if (readFileSync(file).equals(content)) return copyId
+    }
+  }
+}
+
+function asOwnChat(
+  bytes: Buffer,
+  {
+    copyId,
+    parent,
+    conversation,
+  }: { readonly copyId: string; readonly parent: string; readonly conversation: Conversation },
+): Buffer {
+  const end = bytes.indexOf(0x0a)
+  const first = tryParseRecord(bytes.toString('utf8', 0, end === -1 ? bytes.length : end))
+  const { created_at, model, cwd } = first?.type === 'meta' ? first : conversation.meta
+  const from = first?.type === 'meta' ? first.branch_from : undefined
+  const meta: MetaRecord = {
+    ...{ type: 'meta', chat_id: copyId, created_at, model, cwd, parent_chat_id: parent },
+    ...(from === undefined ? {} : { branch_from: from }),
+  }
+  const rest = first?.type === 'meta' ? bytes.subarray(end === -1 ? bytes.length : end + 1) : bytes
+  return Buffer.concat([Buffer.from(`${stringifyRecord(meta)}\n`), rest])
+}
+
+function writeLines(file: string, flag: 'a' | 'w' | 'wx', lines: Iterable<string | Buffer>): void {
+  const fd = openSync(file, flag, 0o600)
+  try {
+    let batch: Buffer[] = []
+    let size = 0
+    for (const line of lines) {
+      const bytes = typeof line === 'string' ? Buffer.from(line) : line
+      batch.push(bytes)
+      size += bytes.length
+      if (size < 1024 * 1024) continue
+      writeAll(fd, Buffer.concat(batch))
+      batch = []
+      size = 0
+    }
+    if (size > 0) writeAll(fd, Buffer.concat(batch))
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function writeAll(fd: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
+}
+
+function markOf(file: string, records: number): TranscriptMark | null {
+  const there = statOrNull(file)
+  return there === null ? null : { records, size: there.size, mtime_ms: there.mtimeMs, inode: there.ino }
+}
