@@ -1,28 +1,5 @@
+import type { EditSink } from '../edits/editSink.ts'
 import type { AccessPolicy } from '../workspace/policy.ts'
-
-/** The state of one file: what restore and conflict checks compare. `sha256` and `size` are null when absent. */
-export interface ObservedFile {
-  readonly exists: boolean
-  /** Raw bytes; null when the file does not exist. */
-  readonly bytes: Buffer | null
-  readonly sha256: string | null
-  /** Permission bits, for example 0o644; null when absent. */
-  readonly mode: number | null
-}
-
-/**
- * Where `write` and `edit` publish. Made for one tool call, so that each journal line knows its call and the
- * message that will hold its result.
- */
-export interface EditSink {
-  /** Looks at a regular file (real path). Throws `not_a_file`, or `file_too_large` when its bytes cannot be kept. */
-  observe(realPath: string): Promise<ObservedFile>
-  /**
-   * Writes the journal line, then publishes `bytes` at `realPath` (missing folders are created), keeping the mode of
-   * an existing file. Throws `file_changed` when the file is not as `observed`; then nothing of the user's is lost.
-   */
-  publish(edit: { readonly realPath: string; readonly observed: ObservedFile; readonly bytes: Buffer }): Promise<void>
-}
 
 export interface ToolContext {
   /** The folder that relative paths and shell commands start in; canonical. */
