@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto'
+import { constants, lstatSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { errnoOf } from '../errors.ts'
+import type { FileSide } from './journalLine.ts'
+
+/** What is at a path. Links are never followed. */
+export type FileLook =
+  | { readonly kind: 'absent' }
+  | RegularFile
+  /** `special`: a folder, a device, a pipe, a socket. */
+  | { readonly kind: 'link' | 'special' }
+  | { readonly kind: 'unreadable'; readonly cause: unknown }
+  /** Larger than the limit that was asked for; nothing was read. */
+  | { readonly kind: 'oversized'; readonly size: number; readonly mode: number; readonly stamp: FileStamp }
+
+export interface RegularFile {
+  readonly kind: 'file'
+  readonly sha256: string
+  readonly size: number
+  /** Permission bits. */
+  readonly mode: number
+  /** Null when only the hash was asked for. */
+  readonly bytes: Buffer | null
+  /** From before the bytes were read; null when the file changed meanwhile. */
+  readonly stamp: FileStamp | null
+}
+
+/** A regular file with its bytes. */
+export type FoundFile = Pick<RegularFile, 'sha256' | 'size' | 'mode'> & { readonly bytes: Buffer }
+
+/** What tells cheaply that a file is the one looked at before. Decimal text, since inodes and times exceed doubles. */
+export interface FileStamp {
+  readonly size: number
+  readonly mode: number
+  readonly mtime_ns: string
+  readonly ctime_ns: string
+  readonly ino: string
+}
+
+const chunkBytes = 1 << 20
+
+/** `keepBytes` reads the file into one buffer, else it is only hashed, with little memory. */
+export interface LookOptions {
+  readonly keepBytes: boolean
+  /** Larger files are `oversized`; null: no limit. */
+  readonly maxBytes: number | null
+}
+
+/** Looks at one path without following a link there. Only unexpected errors are thrown. */
+export async function lookAt(file: string, { keepBytes, maxBytes }: LookOptions): Promise<FileLook> {
+  let handle: FileHandle
+  try {
+    const kind = kindAt(file)
+    if (kind !== 'file') return { kind }
+    // Without O_NONBLOCK a pipe that took the file's place meanwhile would hang the open.
+    handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (error) {
+    const code = errnoOf(error) ?? ''
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' }
+    if (code === 'ELOOP') return { kind: 'link' }
+    if (code === 'EACCES' || code === 'EPERM') return { kind: 'unreadable', cause: error }
+    throw error
+  }
+  try {
+    return await lookInto(handle, keepBytes, maxBytes)
+  } catch (error) {
+    if (errnoOf(error) === 'EIO') return { kind: 'unreadable', cause: error }
+    throw error
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The same for a file that is open already. */
+export async function lookInto(
+  handle: FileHandle,
+  keepBytes: boolean,
+  maxBytes: number | null,
+): Promise<FileLook> {
+  const stat = await handle.stat({ bigint: true })
+  if (!stat.isFile()) return { kind: 'special' }
+  const stamp = stampOf(stat)
+  if (maxBytes !== null && stamp.size > maxBytes)
+    return { kind: 'oversized', size: stamp.size, mode: stamp.mode, stamp }
+  const content = keepBytes ? await readAll(handle, stamp.size) : await hashAll(handle)
+  const later = stampOf(await handle.stat({ bigint: true }))
+  const still =
+    stamp.size === later.size && stamp.mtime_ns === later.mtime_ns && stamp.ctime_ns === later.ctime_ns
+  return {
+    kind: 'file',
+    mode: later.mode,
+    stamp: still && content.size === stamp.size ? stamp : null,
+    ...content,
+  }
+}
+
+/** The stamp of a regular file, null for anything else. */
+export function stampAt(file: string): FileStamp | null {
+  try {
+    const stat = lstatSync(file, { bigint: true, throwIfNoEntry: false })
+    return stat?.isFile() ? stampOf(stat) : null
+  } catch (error) {
+    // Not reachable: the full look that follows says why.
+    if (['ENOTDIR', 'EACCES', 'ELOOP'].includes(errnoOf(error) ?? '')) return null
+    throw error
+  }
+}
+
+/** Whether two looks cannot be told apart by what a stamp holds. */
+export function isSameStamp(a: FileStamp, b: FileStamp): boolean {
+  return (
+    a.size === b.size &&
+    a.mode === b.mode &&
+    a.mtime_ns === b.mtime_ns &&
+    a.ctime_ns === b.ctime_ns &&
+    a.ino === b.ino
+  )
+}
+
+export function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** The side of a journal line for a file that is not there. */
+export const absentSide: FileSide = { exists: false, bytes: false }
+
+/** The side of a journal line for a regular file; `stored`: its bytes are in the snapshot store. */
+export function sideOf(
+  file: { readonly sha256: string; readonly size: number; readonly mode: number },
+  stored: boolean,
+): FileSide {
+  return { exists: true, sha256: file.sha256, mode: file.mode.toString(8), size: file.size, bytes: stored }
+}
+
+/** Whether two sides are the same state: existence, bytes and mode. A side without SHA-256 equals nothing that exists. */
+export function isSameSide(a: FileSide, b: FileSide): boolean {
+  if (!a.exists || !b.exists) return a.exists === b.exists
+  return a.sha256 !== undefined && a.sha256 === b.sha256 && a.mode === b.mode
+}
+
+/** Whether what was seen is the state of `side`. */
+export function isLookOf(look: FileLook, side: FileSide): boolean {
+  if (look.kind === 'absent') return !side.exists
+  return look.kind === 'file' && isSameSide(sideOf(look, false), side)
+}
+
+interface BigStat {
+  readonly size: bigint
+  readonly mode: bigint
+  readonly mtimeNs: bigint
+  readonly ctimeNs: bigint
+  readonly ino: bigint
+}
+
+function stampOf(stat: BigStat): FileStamp {
+  return {
+    size: Number(stat.size),
+    mode: Number(stat.mode) & 0o7777,
+    mtime_ns: String(stat.mtimeNs),
+    ctime_ns: String(stat.ctimeNs),
+    ino: String(stat.ino),
+  }
+}
+
+function kindAt(file: string): 'absent' | 'link' | 'special' | 'file' {
+  const stat = lstatSync(file, { throwIfNoEntry: false })
+  if (stat === undefined) return 'absent'
+  if (stat.isSymbolicLink()) return 'link'
+  return stat.isFile() ? 'file' : 'special'
+}
+
+async function readAll(handle: FileHandle, expected: number) {
+  // One byte more than expected shows a file that grew; it is then read on in larger pieces.
+  let bytes = Buffer.allocUnsafe(expected + 1)
+  let size = 0
+  for (;;) {
+    if (size === bytes.length) bytes = Buffer.concat([bytes], size + chunkBytes)
+    const { bytesRead } = await handle.read(bytes, size, bytes.length - size, size)
+    if (bytesRead === 0) break
+    size += bytesRead
+  }
+  bytes = bytes.subarray(0, size)
+  return { bytes, size, sha256: sha256Of(bytes) }
+}
+
+async function hashAll(handle: FileHandle) {
+  const hash = createHash('sha256')
+  const chunk = Buffer.allocUnsafe(chunkBytes)
+  let size = 0
+  for (;;) {
+    const { bytesRead } = await handle.read(chunk, 0, chunk.length, size)
+    if (bytesRead === 0) break
+    hash.update(chunk.subarray(0, bytesRead))
+    size += bytesRead
+  }
+  return { bytes: null, size, sha256: hash.digest('hex') }
+}
