@@ -22,8 +22,11 @@ export interface Node {
   readonly turns: number
   /** True when its parent was unknown; it was continued at the leaf that its head had then. */
   readonly gap: boolean
-  /** Where its line stands in the log; more than one when the same message was written again after a failed sync. */
-  readonly places: ReadonlyArray<{ readonly offset: number; readonly length: number }>
+  /** Where its line stands in the log. */
+  readonly offset: number
+  readonly length: number
+  /** Where it stands a second time: the same message, written again after a failed sync. */
+  again: { readonly offset: number; readonly length: number } | null
 }
 
 export interface OpenTurn {
@@ -108,10 +111,9 @@ export function replay(graph: Graph, line: ScannedLine): void {
 
 function replayMessage(graph: Graph, line: Extract<ScannedLine, { type: 'message' }>): void {
   const { header, role, offset, length } = line
-  const place = { offset, length }
   const known = graph.nodes.get(header.id)
   if (known !== undefined) {
-    graph.nodes.set(header.id, { ...known, places: [...known.places, place] })
+    known.again = { offset, length }
     return
   }
   const head = headAt(graph, header.head, header.at)
@@ -133,7 +135,9 @@ function replayMessage(graph: Graph, line: Extract<ScannedLine, { type: 'message
     index: parent === undefined ? (role === 'system' ? 1 : 2) : parent.index + 1,
     turns: (parent?.turns ?? 0) + (role === 'user' ? 1 : 0),
     gap,
-    places: [place],
+    offset,
+    length,
+    again: null,
   })
   if (header.writer !== null) graph.writers.add(header.writer)
   graph.heads.set(head.id, {

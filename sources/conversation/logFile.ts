@@ -65,25 +65,29 @@ export class LogFile {
     }
   }
 
-  /** Reads the lines of nodes, in the given order. The buffer is valid during the call only. */
-  readLines(nodes: Iterable<Node>, visit: (node: Node, line: Buffer, place: number) => boolean): void {
+  /**
+   * Reads the lines of nodes, in the given order. The buffer is valid during the call only. A visit that gives false, since
+   * the line is damaged, is called again with the second line of a message that was written twice.
+   */
+  readLines(nodes: Iterable<Node>, visit: (node: Node, line: Buffer) => boolean): void {
     const fd = this.#open(constants.O_RDONLY)
     if (fd === null) return
     try {
       let window: Buffer = Buffer.alloc(0)
       let start = 0
       let filled = 0
+      const at = (offset: number, length: number): Buffer => {
+        if (offset < start || offset + length > start + filled) {
+          if (window.length < length || window.length === 0)
+            window = Buffer.allocUnsafe(Math.max(bodyWindow, length))
+          start = offset
+          filled = readSync(fd, window, 0, window.length, offset)
+        }
+        return window.subarray(offset - start, offset - start + length)
+      }
       for (const node of nodes) {
-        // A message that was written twice has two lines; the second serves when the first is damaged.
-        node.places.some(({ offset, length }, place) => {
-          if (offset < start || offset + length > start + filled) {
-            if (window.length < length || window.length === 0)
-              window = Buffer.allocUnsafe(Math.max(bodyWindow, length))
-            start = offset
-            filled = readSync(fd, window, 0, window.length, offset)
-          }
-          return visit(node, window.subarray(offset - start, offset - start + length), place)
-        })
+        const understood = visit(node, at(node.offset, node.length))
+        if (!understood && node.again !== null) visit(node, at(node.again.offset, node.again.length))
       }
     } finally {
       closeSync(fd)

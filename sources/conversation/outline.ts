@@ -1,70 +1,110 @@
 import { isJsonObject, tryParseJson } from './json.ts'
-import { isMessage, type Message } from './message.ts'
+import type { Message } from './message.ts'
 
 const bodyMark = Buffer.from(',"msgs":[{')
 /** Lines up to this length are parsed whole: cheaper than looking for what to leave out. */
 const wholeUpTo = 1024
 /** How much of a long text is kept, in bytes: previews and labels need less. */
-const keptText = 600
+const keptText = 512
+/** Ends most texts: the next key follows. Inside a text it can stand only behind an escaped quote. */
+const nextKeyMark = Buffer.from('","')
 
 /**
  * A message with long texts cut: enough for lists of checkpoints, at a fraction of the cost of parsing the line.
  * Null when the line is no message.
  */
 export function outlineMessage(line: Buffer): Message | null {
-  const start = line.subarray(0, 4096).indexOf(bodyMark)
-  if (line.length <= wholeUpTo || start === -1) return wholeMessage(line)
-  const fields = readFields(line, start + bodyMark.length)
-  return fields !== null && isMessage(fields) ? (fields as Message) : wholeMessage(line)
-}
-
-function wholeMessage(line: Buffer): Message | null {
+  if (line.length > wholeUpTo) {
+    const start = line.subarray(0, 4096).indexOf(bodyMark)
+    const text = start === -1 ? null : shortenTexts(line, start + bodyMark.length - 1)
+    const message = text === null ? undefined : tryParseJson(text)
+    if (isShapedLikeMessage(message)) return message
+  }
   const entry = tryParseJson(line.toString('utf8'))
-  if (!isJsonObject(entry) || !Array.isArray(entry.msgs)) return null
+  if (!isJsonObject(entry) || !Array.isArray(entry.msgs) || !isJsonObject(entry.msgs[0])) return null
   const [message] = entry.msgs
-  if (!isJsonObject(message)) return null
   const filled = { ...message, content: message.content ?? '', ts: message.ts ?? entry.at ?? '' }
-  return isMessage(filled) ? (filled as Message) : null
+  return isShapedLikeMessage(filled) ? filled : null
 }
 
-/** The keys of the object that starts at `at`, or null when the bytes are not as JSON has them. */
-function readFields(line: Buffer, at: number): Record<string, unknown> | null {
-  const fields: Record<string, unknown> = {}
-  for (let position = at; ; ) {
+/** What lists of checkpoints rely on; the whole check costs more than the parsing. */
+function isShapedLikeMessage(value: unknown): value is Message {
+  if (!isJsonObject(value) || typeof value.content !== 'string' || typeof value.ts !== 'string') return false
+  const { role, tool_calls: calls } = value
+  if (role !== 'user' && role !== 'assistant' && role !== 'tool' && role !== 'system') return false
+  return calls === undefined || (Array.isArray(calls) && calls.every(isShapedLikeCall))
+}
+
+function isShapedLikeCall(call: unknown): boolean {
+  return (
+    isJsonObject(call) &&
+    typeof call.id === 'string' &&
+    typeof call.name === 'string' &&
+    typeof call.arguments === 'string'
+  )
+}
+
+/** The JSON of the object that starts at `at`, long texts among its values cut; null when it is not as JSON has it. */
+function shortenTexts(line: Buffer, at: number): string | null {
+  let text = ''
+  let copied = at
+  for (let position = at + 1; ; ) {
     if (line[position] !== 0x22) return null
     const keyEnd = endOfString(line, position)
     if (keyEnd === -1 || line[keyEnd] !== 0x3a) return null
-    const key = line.toString('utf8', position + 1, keyEnd - 1)
-    const valueStart = keyEnd + 1
-    const valueEnd = line[valueStart] === 0x22 ? endOfString(line, valueStart) : endOfValue(line, valueStart)
-    if (valueEnd === -1) return null
-    fields[key] = readValue(line, valueStart, valueEnd)
-    if (line[valueEnd] === 0x7d) return fields
-    if (line[valueEnd] !== 0x2c) return null
-    position = valueEnd + 1
+    const start = keyEnd + 1
+    const end = line[start] === 0x22 ? endOfText(line, start) : endOfValue(line, start)
+    if (end === -1) return null
+    if (line[start] === 0x22 && end - start > keptText) {
+      text += `${line.toString('utf8', copied, safeCut(line, start))}"`
+      copied = end
+    }
+    if (line[end] === 0x7d) return text + line.toString('utf8', copied, end + 1)
+    if (line[end] !== 0x2c) return null
+    position = end + 1
   }
 }
 
-function readValue(line: Buffer, start: number, end: number): unknown {
-  if (line[start] !== 0x22 || end - start <= keptText + 2)
-    return tryParseJson(line.toString('utf8', start, end))
-  // The cut may stand inside an escape or a character; the text that parses is at most a few bytes shorter.
-  for (let cut = start + keptText; cut > start + keptText - 16; cut--) {
-    if (((line[cut] ?? 0) & 0xc0) === 0x80) continue
-    const text = tryParseJson(`${line.toString('utf8', start, cut)}"`)
-    if (typeof text === 'string') return text
-  }
-  return ''
+/** A place to cut the text that starts at `start` which is inside no escape and no character. */
+function safeCut(line: Buffer, start: number): number {
+  let cut = start + keptText
+  while (((line[cut] ?? 0) & 0xc0) === 0x80) cut--
+  // The longest escape, a pair of surrogates, has twelve bytes; behind the last backslash in reach nothing is sure.
+  const lastEscape = line.lastIndexOf(0x5c, cut)
+  if (lastEscape <= cut - 12) return cut
+  let first = lastEscape
+  while (line[first - 1] === 0x5c || isInsideUnicodeEscape(line, first)) first--
+  return first
+}
+
+/** Whether the byte before belongs to a unicode escape directly before, which may be half of a pair. */
+function isInsideUnicodeEscape(line: Buffer, position: number): boolean {
+  return line[position - 6] === 0x5c && line[position - 5] === 0x75
+}
+
+/**
+ * The position behind a text that is the value of a key, or -1. Long ones (code, with hundreds of escaped quotes) are
+ * passed over by looking for the next key instead of the next quote.
+ */
+function endOfText(line: Buffer, start: number): number {
+  const mark = line.indexOf(nextKeyMark, start + 1)
+  if (mark === -1) return endOfString(line, start)
+  // Behind an escaped quote, the comma belongs to the text too, and the second quote ends it.
+  return isEscaped(line, mark) ? mark + 3 : mark + 1
 }
 
 /** The position behind the string that starts at `start`, or -1. */
 function endOfString(line: Buffer, start: number): number {
   for (let quote = line.indexOf(0x22, start + 1); quote !== -1; quote = line.indexOf(0x22, quote + 1)) {
-    let slashes = 0
-    while (line[quote - 1 - slashes] === 0x5c) slashes++
-    if (slashes % 2 === 0) return quote + 1
+    if (!isEscaped(line, quote)) return quote + 1
   }
   return -1
+}
+
+function isEscaped(line: Buffer, quote: number): boolean {
+  let slashes = 0
+  while (line[quote - 1 - slashes] === 0x5c) slashes++
+  return slashes % 2 === 1
 }
 
 /** The position behind a number, word, list or object, or -1. */

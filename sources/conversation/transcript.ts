@@ -103,7 +103,7 @@ function isWorthAFile(conversation: Conversation, headId: string): boolean {
   const chain = conversation.chain(headId)
   const hasOwn = (node: Node) => node.head === headId && node.role !== 'tool'
   if (head.parentHead === null || chain.some(hasOwn)) return true
-  return chain.reduce((sum, { places }) => sum + (places[0]?.length ?? 0), 0) <= copiedUpTo
+  return chain.reduce((sum, { length }) => sum + length, 0) <= copiedUpTo
 }
 
 /** Whether a file is a beginning of the lines; then also what is missing of them. */
