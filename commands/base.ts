@@ -1,0 +1,92 @@
+import { Command } from 'clipanion'
+import { CassError, type ErrorKind, errnoOf } from '../sources/errors.ts'
+import type { CommandContext } from './context.ts'
+
+/** What all commands share: how an error ends them. */
+export abstract class BaseCommand extends Command<CommandContext> {
+  /** Whether the command prints a list, so that `-z` means something. */
+  static readonly printsList: boolean = false
+  /** What the usage line says for words that clipanion would show as `...`. */
+  static readonly words: string = '...'
+
+  // Not `catch`: it could not set an exit code.
+  override async validateAndExecute(): Promise<number> {
+    try {
+      return await super.validateAndExecute()
+    } catch (error) {
+      return this.report(error)
+    }
+  }
+
+  /** Prints an error and gives its exit code. */
+  protected report(error: unknown): number {
+    return report(error, this.context)
+  }
+}
+
+/** The exit code of each kind of error (docs/plumbing.md). */
+const exitCodes: Readonly<Record<ErrorKind, number>> = {
+  failed: 1,
+  usage: 2,
+  refused: 3,
+  busy: 4,
+  interrupted: 130,
+}
+
+/** The one place that turns an error into text or JSON and an exit code. */
+export function report(
+  error: unknown,
+  { globals, print, env }: Pick<CommandContext, 'globals' | 'print' | 'env'>,
+): number {
+  const { code, kind, message, hint } = describeError(error)
+  if (globals.json) print.json({ error: { code, message, hint } })
+  else print.error(message, hint)
+  if (env.CASS_DEBUG === '1') print.trace(formatStack(error))
+  return exitCodes[kind]
+}
+
+interface ErrorDescription {
+  readonly code: string
+  readonly kind: ErrorKind
+  readonly message: string
+  readonly hint: string | null
+}
+
+function describeError(error: unknown): ErrorDescription {
+  if (error instanceof CassError) return error
+  const usage = describeUsage(error)
+  if (usage !== null) return usage
+  const message = error instanceof Error ? error.message : String(error)
+  // A system error names its path itself; anything else is a bug of ours.
+  if (errnoOf(error) !== null) {
+    return { code: 'io_error', kind: 'failed', message: lowerFirst(message), hint: null }
+  }
+  const hint = 'set CASS_DEBUG=1 to see where it happened, and report it'
+  return { code: 'internal_error', kind: 'failed', message: `unexpected: ${message}`, hint }
+}
+
+// Clipanion's own errors carry a `clipanion` mark; their text is for people who know clipanion.
+function describeUsage(error: unknown): ErrorDescription | null {
+  if (!(error instanceof Error) || !('clipanion' in error)) return null
+  const [text = ''] = error.message.split('\n\n')
+  const message = lowerFirst(
+    text
+      .split('\n')
+      .map((line) => line.trim().replace(/^- /, ''))
+      .join(' ')
+      .replace(/\("([^"]*)"\)/g, "'$1'")
+      .replace(/\.$/, ''),
+  )
+  const command = /^\$ (cass [a-z]+)/m.exec(error.message)?.[1] ?? 'cass'
+  return { code: 'usage', kind: 'usage', message, hint: `see \`${command} --help\`` }
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}
+
+function formatStack(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause === undefined ? '' : `\ncaused by: ${formatStack(error.cause)}`
+  return `${error.stack ?? error.message}${cause}`
+}

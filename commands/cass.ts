@@ -1,0 +1,40 @@
+#!/usr/bin/env node
+import { version } from './version.ts'
+
+const listeners = new Set<() => void>()
+let isPipeClosed = false
+
+// `cass log | head`: the reader has gone, which is no failure. A turn that is under way is completed first.
+process.stdout.on('error', (error) => {
+  if (!('code' in error) || error.code !== 'EPIPE') throw error
+  isPipeClosed = true
+  if (!interrupt()) process.exit(0)
+})
+// Nobody reads what is for people either: go on without.
+process.stderr.on('error', () => {})
+
+function interrupt(): boolean {
+  for (const listener of listeners) listener()
+  return listeners.size > 0
+}
+
+const interrupts = {
+  listen(listener: () => void): () => void {
+    // Only now, so that Ctrl-C ends every other command at once.
+    if (listeners.size === 0) process.on('SIGINT', interrupt)
+    listeners.add(listener)
+    return () => {
+      listeners.delete(listener)
+      if (listeners.size === 0) process.off('SIGINT', interrupt)
+    }
+  },
+}
+
+const argv = process.argv.slice(2)
+if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+  process.stdout.write(`cass ${version}\n`)
+} else {
+  const [{ run }, { readSurroundings }] = await Promise.all([import('./main.ts'), import('./context.ts')])
+  const exitCode = await run(argv, readSurroundings(interrupts))
+  process.exitCode = isPipeClosed ? 0 : exitCode
+}

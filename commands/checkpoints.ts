@@ -1,0 +1,46 @@
+import { Option } from 'clipanion'
+import { listCheckpoints } from '../sources/session/listCheckpoints.ts'
+import { BaseCommand } from './base.ts'
+import { isCount } from './options.ts'
+import { makePlace } from './place.ts'
+
+/** `cass checkpoints`: the places of a branch where another one can begin. */
+export class CheckpointsCommand extends BaseCommand {
+  static override paths = [['checkpoints']]
+  static override readonly printsList = true
+
+  static override usage = BaseCommand.Usage({
+    category: 'Plumbing',
+    description: 'list the checkpoints of a branch, oldest first',
+    details: `
+      Columns: id, kind, time, label, detail. The kinds are start, user, assistant, tool_call and tool_result; the start
+      is listed only when it is asked for.
+    `,
+    examples: [
+      ['All checkpoints of the current branch', '$0 checkpoints'],
+      ['Where the user spoke', '$0 checkpoints --kind user'],
+      ['The tool calls of a branch, for a script', '$0 checkpoints retry --kind tool_call,tool_result -z'],
+    ],
+  })
+
+  family = Option.Boolean('--family', false, { description: "other branches' own checkpoints too" })
+  kind = Option.String('--kind', { description: 'only these kinds, separated by commas' })
+  limit = Option.String('--limit', { description: 'only the last N', validator: isCount })
+  branch = Option.String({ name: 'BRANCH', required: false })
+
+  async execute(): Promise<number> {
+    const { print, globals } = this.context
+    const listed = await listCheckpoints(makePlace(this.context), {
+      branch: this.branch ?? null,
+      family: this.family,
+      kinds: this.kind === undefined ? null : this.kind.split(','),
+      limit: this.limit ?? null,
+    })
+    if (globals.json) print.json(listed)
+    else
+      print.records(
+        listed.checkpoints.map(({ id, kind, ts, label, detail }) => [id, kind, ts, label, detail]),
+      )
+    return 0
+  }
+}

@@ -1,0 +1,18 @@
+// The part of enquirer that its own types leave out.
+declare module 'enquirer' {
+  import type { Readable, Writable } from 'node:stream'
+
+  interface SelectOptions {
+    readonly message: string
+    readonly choices: ReadonlyArray<{ readonly name: string; readonly message: string }>
+    readonly stdin?: Readable
+    readonly stdout?: Writable
+  }
+  class Select {
+    constructor(options: SelectOptions)
+    /** Gives the name of the choice; rejects with an empty string on Esc and Ctrl-C. */
+    run(): Promise<string>
+  }
+  const enquirer: { readonly Select: typeof Select }
+  export default enquirer
+}

@@ -1,0 +1,70 @@
+import type { CassRecord } from '../../sources/conversation/record.ts'
+import type { Colours } from './colours.ts'
+import { firstLine, formatCall, formatRecord } from './record.ts'
+import { stripControls } from './text.ts'
+
+/** A record with its place on the branch. */
+export type LogRecord = CassRecord & {
+  readonly message_id: string | null
+  readonly record_index: number
+  readonly notice: string | null
+}
+
+/** Records in full, each below a line that says what it is. Results of tools are shortened to what fits the eye. */
+export function formatLog(records: ReadonlyArray<LogRecord>, colours: Colours): string {
+  return records
+    .map((record) => `${formatHeading(record, colours)}\n${indent(formatBody(record))}\n\n`)
+    .join('')
+}
+
+/** A record on one line. */
+export function formatLine(record: LogRecord, colours: Colours): string {
+  const { title, detail } = describe(record)
+  return `${colours.yellow(String(record.record_index))} ${colours.bold(title)} ${stripControls(detail)}`.trimEnd()
+}
+
+const shownLines = 12
+
+function formatHeading(record: LogRecord, colours: Colours): string {
+  const { title } = describe(record)
+  const time = 'ts' in record && record.ts !== '' ? ` · ${record.ts}` : ''
+  return `${colours.yellow(String(record.record_index))} ${colours.bold(title)}${colours.dim(stripControls(time))}`
+}
+
+function formatBody(record: LogRecord): string {
+  const lines = stripControls(formatRecord(record)).trimEnd().split('\n')
+  if (record.type !== 'tool' || lines.length <= shownLines) return lines.join('\n')
+  return [...lines.slice(0, shownLines), `… ${lines.length - shownLines} more lines, see \`cass show\``].join(
+    '\n',
+  )
+}
+
+function describe(record: LogRecord): { readonly title: string; readonly detail: string } {
+  const title = record.notice === null ? titleOf(record) : `${titleOf(record)} (${record.notice})`
+  switch (record.type) {
+    case 'meta':
+      return { title, detail: record.model }
+    case 'assistant': {
+      const calls = record.tool_calls.map((call) => formatCall(call.name, call.arguments))
+      return {
+        title,
+        detail: [firstLine(record.content), ...calls].filter((part) => part !== '').join(' · '),
+      }
+    }
+    case 'tool':
+    case 'system':
+    case 'user':
+      return { title, detail: firstLine(record.content) }
+  }
+}
+
+function titleOf(record: LogRecord): string {
+  return record.type === 'tool' ? `tool ${stripControls(record.name)} ${record.ok ? '✓' : '✗'}` : record.type
+}
+
+function indent(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => (line === '' ? '' : `    ${line}`))
+    .join('\n')
+}

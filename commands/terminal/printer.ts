@@ -1,0 +1,103 @@
+import type { Writable } from 'node:stream'
+import { cutToWidth, escapeCell, measureWidth, stripControls } from './text.ts'
+
+/** One row of a list. The free text, if there is one, is the last cell. Null: not known. */
+export type Row = ReadonlyArray<string | number | null>
+
+/**
+ * The only way to the two output streams. Data goes to stdout and is for programs, the rest goes to stderr and is for
+ * people; what a terminal would obey is taken out where the stream is one.
+ */
+export interface Printer {
+  /** One line (or several) of data. */
+  data(text: string): void
+  /** A piece of data without a line break of ours, as it streams in. */
+  chunk(text: string): void
+  /** Data whose colours are ours; what came from elsewhere in it was stripped before. */
+  styled(text: string): void
+  /** A whole list: aligned on a terminal, TAB-separated in a pipe, NUL-ended with `-z`. */
+  records(rows: ReadonlyArray<Row>): void
+  /** One JSON document, or one line of JSON Lines. */
+  json(value: unknown): void
+  /** News for people; silenced by `--quiet`, like hints. */
+  note(text: string): void
+  /** Like a note, with colours that are ours; what came from elsewhere in it was stripped before. */
+  progress(text: string): void
+  /** A next step. */
+  hint(text: string): void
+  warn(text: string): void
+  /** What went wrong and the next step; never silenced. */
+  error(message: string, hint: string | null): void
+  /** Where it went wrong, for those who asked for it. */
+  trace(text: string): void
+}
+
+export interface PrinterOptions {
+  readonly stdout: Writable
+  readonly stderr: Writable
+  readonly terminals: { readonly stdout: boolean; readonly stderr: boolean }
+  readonly columns: number
+  readonly quiet: boolean
+  readonly nul: boolean
+}
+
+/** Makes the printer of one command. */
+export function makePrinter({ stdout, stderr, terminals, columns, quiet, nul }: PrinterOptions): Printer {
+  const out = (text: string) => stdout.write(terminals.stdout ? stripControls(text) : text)
+  const err = (text: string) => stderr.write(`${terminals.stderr ? stripControls(text) : text}\n`)
+  const news = (text: string) => {
+    if (!quiet) err(text)
+  }
+  return {
+    data: (text) => out(text.endsWith('\n') ? text : `${text}\n`),
+    chunk: (text) => out(text),
+    styled: (text) => stdout.write(text),
+    records(rows) {
+      if (rows.length === 0) return
+      if (nul) out(rows.map((row) => `${row.map(formatCell).join('\t')}\0`).join(''))
+      else if (terminals.stdout) out(alignRows(rows, columns))
+      else out(rows.map((row) => `${row.map((cell) => escapeCell(formatCell(cell))).join('\t')}\n`).join(''))
+    },
+    json: (value) => stdout.write(`${JSON.stringify(value)}\n`),
+    note: news,
+    progress(text) {
+      if (!quiet) stderr.write(`${text}\n`)
+    },
+    hint: (text) => news(`hint: ${text}`),
+    warn: (text) => news(`warning: ${text}`),
+    error(message, hint) {
+      err(`error: ${message}`)
+      if (hint !== null) err(`hint: ${hint}`)
+    },
+    trace: err,
+  }
+}
+
+function formatCell(cell: string | number | null): string {
+  return cell === null ? '' : String(cell)
+}
+
+// Two blanks between columns; only the last one, the free text, gives way to the width of the terminal.
+function alignRows(rows: ReadonlyArray<Row>, columns: number): string {
+  const cells = rows.map((row) => row.map((cell) => stripControls(formatCell(cell)).replace(/[\t\n]+/g, ' ')))
+  const widths: number[] = []
+  for (const row of cells) {
+    row.forEach((cell, column) => {
+      widths[column] = Math.max(widths[column] ?? 0, measureWidth(cell))
+    })
+  }
+  const lines = cells.map((row) => {
+    const fixed = row
+      .slice(0, -1)
+      .map((cell, column) => padTo(cell, widths[column] ?? 0))
+      .join('  ')
+    const start = row.length > 1 ? `${fixed}  ` : ''
+    const room = Math.max(20, columns - measureWidth(start))
+    return `${start}${cutToWidth(row.at(-1) ?? '', room)}`.trimEnd()
+  })
+  return `${lines.join('\n')}\n`
+}
+
+function padTo(cell: string, width: number): string {
+  return cell + ' '.repeat(Math.max(0, width - measureWidth(cell)))
+}

@@ -1,0 +1,48 @@
+import { Option } from 'clipanion'
+import type { AccessMode } from '../sources/workspace/policy.ts'
+import { BaseCommand } from './base.ts'
+import { refuseTogether } from './options.ts'
+
+/** What stands in the way of the configured provider and access mode for one run; null: as configured. */
+export interface Overrides {
+  readonly model: string | null
+  readonly base_url: string | null
+  readonly api_key_env: string | null
+  readonly access_mode: AccessMode | null
+}
+
+/** The options that `run` and `chat` share. */
+export abstract class TurnCommand extends BaseCommand {
+  continue = Option.Boolean('-c,--continue', false, { description: 'go on with the current branch' })
+  model = Option.String('--model', { description: 'another model for this run' })
+  baseUrl = Option.String('--base-url', { description: 'another base URL for this run' })
+  apiKeyEnv = Option.String('--api-key-env', { description: 'the variable that holds the API key' })
+  readonly = Option.Boolean('--readonly', false, { description: 'tools may read, and change nothing' })
+  workspaceEdit = Option.Boolean('--workspace-edit', false, {
+    description: 'tools may change this workspace',
+  })
+  fullAccess = Option.Boolean('--full-access', false, { description: 'tools may do what you may do' })
+  demo = Option.Boolean('--demo', false, {
+    description: 'the demo model in a scratch workspace: no network, no key, none of your files',
+  })
+
+  protected readOverrides(): Overrides {
+    refuseTogether({
+      '--readonly': this.readonly,
+      '--workspace-edit': this.workspaceEdit,
+      '--full-access': this.fullAccess,
+    })
+    return {
+      model: this.model ?? null,
+      base_url: this.baseUrl ?? null,
+      api_key_env: this.apiKeyEnv ?? null,
+      access_mode: this.#accessMode(),
+    }
+  }
+
+  #accessMode(): AccessMode | null {
+    if (this.readonly) return 'read-only'
+    if (this.workspaceEdit) return 'workspace-edit'
+    return this.fullAccess ? 'full-access' : null
+  }
+}

@@ -1,0 +1,38 @@
+import { Cli, type Definition } from 'clipanion'
+import { optionValues } from './argv.ts'
+import type { CommandContext } from './context.ts'
+import type { CassCommandClass } from './manifest.ts'
+
+/** Clipanion with these commands and nothing else: its own work grows with their number. */
+export function makeCli(commands: ReadonlyArray<CassCommandClass>): Cli<CommandContext> {
+  // It would guess colours from TERM, also in a pipe.
+  return Cli.from<CommandContext>([...commands], { binaryName: 'cass', enableColors: false })
+}
+
+/** The usage text of one command. */
+export function formatUsage(command: CassCommandClass): string {
+  return improve(makeCli([command]).usage(command, { colored: false, detailed: true }), command)
+}
+
+/** What clipanion knows of one command, with our names of values. */
+export function readDefinition(command: CassCommandClass): ReadonlyArray<Definition> {
+  return makeCli([command])
+    .definitions()
+    .map((definition) => ({
+      ...definition,
+      usage: improve(definition.usage, command),
+      ...(definition.details === undefined ? {} : { details: improve(definition.details, command) }),
+      options: definition.options.map((option) => ({
+        ...option,
+        definition: improve(option.definition, command),
+      })),
+    }))
+}
+
+// Clipanion calls the value of an option `#0`, words that may repeat `...`, and leaves blanks at the ends of lines.
+function improve(text: string, command: CassCommandClass): string {
+  return text
+    .replace(/(--?[a-z][a-z-]*) #0/g, (_, name: string) => `${name} ${optionValues[name] ?? 'VALUE'}`)
+    .replace(/^(\$? ?cass .*)\.\.\.$/m, (_, start: string) => `${start}${command.words}`)
+    .replace(/ +$/gm, '')
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+import { repository } from './install.mjs'
+
+export default defineConfig({
+  root: repository,
+  test: {
+    include: ['tests/**/*.test.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    // Generous: a test that waits is told so by its own condition, never by the clock.
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+})
