@@ -188,8 +188,10 @@ function firstLine(text: string): string {
   const start = text.search(/\S/)
   if (start === -1) return ''
   const piece = text.slice(start, start + 2 * DETAIL_LENGTH)
-  const [line = ''] = piece.split(/[\r\n]/, 1)
-  return line.length <= DETAIL_LENGTH
-    ? line.trimEnd()
-    : Array.from(line).slice(0, DETAIL_LENGTH).join('').trimEnd()
+  const end = piece.search(/[\r\n]/)
+  const line = end === -1 ? piece : piece.slice(0, end)
+  const cut = line.slice(0, DETAIL_LENGTH)
+  // A character of two units counts as one, and is never cut in two.
+  const hasPairs = line.length > DETAIL_LENGTH && /[\ud800-\udbff]/.test(cut)
+  return (hasPairs ? Array.from(line).slice(0, DETAIL_LENGTH).join('') : cut).trimEnd()
 }

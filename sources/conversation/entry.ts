@@ -1,7 +1,7 @@
 import { assertNever, CassError } from '../errors.ts'
 import { isJsonObject, stringifyJson, tryParseJson } from './json.ts'
 import { isMessage, type Message } from './message.ts'
-import { isRawEntry, type RawEntry } from './rawEntry.ts'
+import { isRawEntry, isRawMessageEntry, type RawEntry, type RawMessageEntry } from './rawEntry.ts'
 import { type BranchFrom, branchFromOf } from './record.ts'
 
 /** Raise it when a reader of the older number would read a log wrongly. Other numbers are refused, not guessed. */
@@ -141,6 +141,7 @@ export function tryParseEntry(line: string): LogEntry | null {
   if (!isJsonObject(value) || typeof value.type !== 'string') return null
   if (typeof value.schema_version !== 'number') return null
   assertKnownHeader(value.schema_version, value.type)
+  if (value.type === 'message') return isRawMessageEntry(value) ? messageEntryOf(value, value.msgs) : null
   return isRawEntry(value) ? entryOf(value) : null
 }
 
@@ -164,12 +165,20 @@ export function assertKnownHeader(schemaVersion: number, type: string): void {
   }
 }
 
+function messageEntryOf(raw: RawMessageEntry, body: unknown): MessageEntry | null {
+  const { id, head, writer = '', turn, at = '', parent, digest, fs = null, ws } = raw
+  const msgs = onlyMessage(body, at)
+  if (msgs === null || id === '') return null
+  const place = { turn: turn || null, at, parent: parent || null, digest: digest || null, fs, ws: ws || null }
+  return { type: 'message', id, head: head || MAIN_HEAD, writer, ...place, msgs }
+}
+
 function entryOf(raw: RawEntry): LogEntry | null {
   const base = { writer: raw.writer ?? '', at: raw.at ?? '' }
   const onHead = { ...base, head: raw.head || MAIN_HEAD }
   // The caller has refused every other type.
-  const type = raw.type as LogEntry['type']
-  const { id, target, new_head } = raw
+  const type = raw.type as Exclude<LogEntry['type'], 'message'>
+  const { target, new_head } = raw
   const turn = raw.turn || null
   switch (type) {
     case 'log': {
@@ -178,12 +187,6 @@ function entryOf(raw: RawEntry): LogEntry | null {
     }
     case 'writer':
       return { type, ...base, pid: raw.pid ?? null, hostname: raw.hostname || null }
-    case 'message': {
-      const msgs = onlyMessage(raw.msgs, base.at)
-      const place = { parent: raw.parent || null, digest: raw.digest || null }
-      const files = { fs: raw.fs ?? null, ws: raw.ws || null }
-      return msgs && id ? { type, ...onHead, id, turn, ...place, ...files, msgs } : null
-    }
     case 'fork': {
       const kind = BRANCH_KINDS.find((each) => each === raw.kind) ?? 'fork'
       const names = { kind, name: raw.name || null }
@@ -267,10 +270,10 @@ const KEY_ORDER = [
 
 /** The line of an entry, without its line end. Empty fields are left out. */
 export function stringifyEntry(entry: LogEntry): string {
-  const fields = new Map<string, unknown>(Object.entries(entry))
+  const fields: Readonly<Record<string, unknown>> = { ...entry }
   const line: Record<string, unknown> = { schema_version: LOG_SCHEMA_VERSION }
   for (const key of KEY_ORDER) {
-    const value = fields.get(key)
+    const value = fields[key]
     if (value !== undefined && value !== null && value !== '' && value !== false) line[key] = value
   }
   if (entry.type === 'redact') {

@@ -5,10 +5,9 @@ const text = t.isOptional(t.isString())
 const count = t.isOptional(t.cascade(t.isNumber(), [t.isInteger(), t.isAtLeast(0)]))
 const isIndex = t.cascade(t.isNumber(), [t.isInteger(), t.isAtLeast(0)])
 
-/** Checks the keys of an entry: all types share one set of them, each with one type. */
-export const isRawEntry = t.isPartial({
-  type: t.isString(),
-  id: text,
+/** Checks the keys of a message entry: most lines are one, and the check of all keys costs three times this one. */
+export const isRawMessageEntry = t.isPartial({
+  id: t.isString(),
   head: text,
   writer: text,
   turn: text,
@@ -17,6 +16,17 @@ export const isRawEntry = t.isPartial({
   digest: text,
   fs: count,
   ws: text,
+})
+/** A message entry as it is on disk; `msgs` is checked on its own. */
+export type RawMessageEntry = t.InferType<typeof isRawMessageEntry>
+
+/** Checks the keys of any other entry: all types share one set of them, each with one type. */
+export const isRawEntry = t.isPartial({
+  type: t.isString(),
+  head: text,
+  writer: text,
+  turn: text,
+  at: text,
   new_head: text,
   from: text,
   kind: text,

@@ -143,7 +143,7 @@ function messageRecordOf(value: Readonly<Record<string, unknown>>): MessageRecor
         tool_calls: (value.tool_calls ?? []).map((call) => ({
           id: call.id,
           name: call.name,
-          arguments: call.arguments ?? {},
+          arguments: call.arguments === undefined ? {} : call.arguments,
         })),
         ts,
         ...notice,
@@ -243,7 +243,7 @@ function textOfArguments(value: unknown): string {
 
 function isTooDeep(value: unknown): boolean {
   let level: ReadonlyArray<unknown> = [value]
-  for (let depth = 0; depth <= MAX_DEPTH; depth++) {
+  for (let depth = 0; depth < MAX_DEPTH; depth++) {
     level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []))
     if (level.length === 0) return false
   }
