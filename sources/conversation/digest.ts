@@ -16,7 +16,7 @@ export function chainDigest(parent: string, message: Message): string {
  * What makes a message the same message, as canonical JSON: who says what. Ids of the log, times, usage, notices
  * and the result's `ok` are not part of it. Keys come in this order; empty ones are left out.
  */
-export function identityJson(message: Message): string {
+function identityJson(message: Message): string {
   return stringifyJson({
     content: message.content,
     name: message.name || undefined,

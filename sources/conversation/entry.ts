@@ -145,8 +145,8 @@ export function tryParseEntry(line: string): LogEntry | null {
   return isRawEntry(value) ? entryOf(value) : null
 }
 
-/** Throws the two errors for which a log is refused as a whole. For readers that look at headers only. */
-export function assertKnownHeader(schemaVersion: number, type: string): void {
+/** Throws the two errors for which a log is refused as a whole. */
+function assertKnownHeader(schemaVersion: number, type: string): void {
   if (schemaVersion !== LOG_SCHEMA_VERSION) {
     throw new CassError(
       'log_unknown_schema',

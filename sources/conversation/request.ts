@@ -81,7 +81,7 @@ export function buildRequest(system: string, messages: ReadonlyArray<Message>): 
 }
 
 /** A notice as the model reads it: marked as the program's words, the text of a provider's error left out. */
-export function labelNotice({ notice, content }: Message): string {
+function labelNotice({ notice, content }: Message): string {
   if (notice === 'provider_error') return label(NOTES.provider_error)
   return label(content.trim() === '' ? (notice ?? '') : content.trim())
 }

@@ -75,6 +75,15 @@ describe('building a request', () => {
     ])
   })
 
+  it('finds results behind a system message that stands between them and their call', () => {
+    const system: Message = { role: 'system', content: 'changed', ts: TS }
+    expect(build(user('go'), assistant('', call('a')), system, result('a', 'A')).at(-1)).toEqual({
+      role: 'tool',
+      tool_call_id: 'a',
+      content: 'A',
+    })
+  })
+
   it('gives a call without a result one that says so', () => {
     const last = build(user('go'), assistant('', call('a'))).at(-1)
     expect(last).toEqual({
