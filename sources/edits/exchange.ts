@@ -31,8 +31,8 @@ export async function exchangePaths(temp: string, target: string, swap: Swap | n
  */
 async function exchangeBySteps(temp: string, target: string): Promise<void> {
   const old = `${temp}.old`
-  if (!lstatSync(target).isFile()) {
-    // A folder or a link has taken the place: moving it away is all that the caller needs to see that.
+  if (!lstatSync(target).isFile() || !lstatSync(temp).isFile()) {
+    // A folder or a link has taken the place, or goes back to it: nothing is renamed over those.
     renameSync(target, old)
     renameSync(temp, target)
     renameSync(old, temp)

@@ -137,7 +137,17 @@ export class Journal {
   }
 
   async #readOn(): Promise<void> {
-    const bytes = await readFrom(journalFile(this.place), this.#consumed)
+    const file = journalFile(this.place)
+    const bytes = await readFrom(file, this.#consumed).catch((error: unknown) => {
+      throw new CassError(
+        'journal_unreadable',
+        `cannot read the journal '${file}': ${errnoOf(error) ?? String(error)}`,
+        {
+          hint: 'check the permissions of the file',
+          cause: error,
+        },
+      )
+    })
     const parsed = parseJournal(bytes, this.#consumed)
     this.#consumed = parsed.consumed
     this.#holes.push(...parsed.holes)
