@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as t from 'typanion'
 import { errnoOf } from '../errors.ts'
@@ -19,17 +19,7 @@ const isCurrentBranch = t.isPartial({ chat_id: t.isString(), conversation: t.isS
 
 /** The folder's current branch; null when none was chosen, or when the file that says so cannot be understood. */
 export function readCurrentBranch(root: string, folder: string): CurrentBranch | null {
-  let text: string
-  try {
-    text = readFileSync(fileOf(root, folder), 'utf8')
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null
-    throw error
-  }
-  const value = tryParseJson(text)
-  if (!isCurrentBranch(value) || !isSafeComponent(value.chat_id) || !isSafeComponent(value.conversation))
-    return null
-  return { chat_id: value.chat_id, conversation: value.conversation }
+  return tryParseCurrent(readIfThere(fileOf(root, folder)))
 }
 
 export interface CurrentBranchChange {
@@ -75,4 +65,33 @@ export async function writeCurrentBranch({
 function fileOf(root: string, folder: string): string {
   const name = createHash('sha256').update(folder).digest('hex').slice(0, 16)
   return path.join(root, 'heads', `${name}.json`)
+}
+
+/** Whether a branch is the current one of any folder. */
+export function isCurrentAnywhere(root: string, chatId: string): boolean {
+  let names: string[] = []
+  try {
+    names = readdirSync(path.join(root, 'heads'))
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
+  return names.some(
+    (name) => tryParseCurrent(readIfThere(path.join(root, 'heads', name)))?.chat_id === chatId,
+  )
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return ''
+    throw error
+  }
+}
+
+function tryParseCurrent(text: string): CurrentBranch | null {
+  const value = tryParseJson(text)
+  if (!isCurrentBranch(value) || !isSafeComponent(value.chat_id) || !isSafeComponent(value.conversation))
+    return null
+  return { chat_id: value.chat_id, conversation: value.conversation }
 }

@@ -30,6 +30,9 @@ export interface OldChat {
   readonly meta: MetaRecord | null
   readonly messages: ReadonlyArray<OldMessage>
   readonly problems: ReadonlyArray<OldChatProblem>
+  /** Bytes of the file, and whether its last line is ended. */
+  readonly size: number
+  readonly endsWithBreak: boolean
 }
 
 const NEWLINE = 0x0a
@@ -72,7 +75,7 @@ export function parseOldChat(bytes: Uint8Array, branch: string): OldChat {
     }
   }
   if (meta === null) problems.push({ line: 1, reason: 'the file has no meta record' })
-  return { meta, messages, problems }
+  return { meta, messages, problems, size: bytes.length, endsWithBreak: bytes.at(-1) === NEWLINE }
 }
 
 function oldMessageOf(

@@ -15,9 +15,9 @@ import {
   type TranscriptMark,
   writeHeadsIndex,
 } from './headsIndex.ts'
-import { type LogWrites, realWrites, shortWrite } from './logFile.ts'
+import { type LogWrites, realWrites, shortWrite, statOrNull } from './logFile.ts'
 import { messageEntriesOf } from './oldChatFile.ts'
-import { conversationsFolder, saveLockPath } from './paths.ts'
+import { conversationsFolder, saveLockPath, transcriptPath } from './paths.ts'
 import { bringTranscript } from './transcript.ts'
 import type { WriterLock } from './writers.ts'
 
@@ -58,8 +58,11 @@ export async function saveConversation(
   })
   try {
     conversation.refresh()
+    const oldMark = markOfOldChat(conversation)
     const written = await appendPlanned(conversation, options)
-    return written.length === 0 ? { rescued: [] } : await bringDerivedFiles(conversation, written, options)
+    return written.length === 0
+      ? { rescued: [] }
+      : await bringDerivedFiles(conversation, written, { ...options, oldMark })
   } finally {
     await lock.release()
   }
@@ -233,17 +236,30 @@ function assertReadBack({ graph, log }: Conversation, entries: ReadonlyArray<Log
   })
 }
 
+/**
+ * An old chat's file, whose messages the log is about to hold, is gone on with as it is; it is only taken for somebody's text
+ * when it has grown since it was read, or has lines that are no records.
+ */
+function markOfOldChat({ root, id, oldChat }: Conversation): TranscriptMark | null {
+  if (oldChat === null || oldChat.problems.length > 0 || oldChat.messages[0]?.message.role !== 'system')
+    return null
+  const there = statOrNull(transcriptPath(root, id))
+  if (there === null || there.size !== oldChat.size || !oldChat.endsWithBreak) return null
+  return { records: oldChat.messages.length + 1, size: there.size, mtime_ms: there.mtimeMs, inode: there.ino }
+}
+
 /** Transcripts of the heads that were written, and the index. Lost ones are made again by the next save. */
 async function bringDerivedFiles(
   conversation: Conversation,
   written: ReadonlyArray<LogEntry>,
-  { writer, now }: SaveOptions,
+  { writer, now, oldMark }: SaveOptions & { readonly oldMark: TranscriptMark | null },
 ): Promise<SaveResult> {
   const previous = readHeadsIndex(conversation.root, conversation.id)
   const marks = new Map<string, TranscriptMark | null>()
   const rescued: Array<{ chat_id: string; copy: string }> = []
   for (const head of touchedHeads(written)) {
-    const mark = previous?.heads.find(({ id }) => id === head)?.transcript ?? null
+    const known = previous?.heads.find(({ id }) => id === head)?.transcript ?? null
+    const mark = head === 'main' ? (known ?? oldMark) : known
     const brought = await bringTranscript(conversation, head, mark)
     marks.set(head, brought.mark)
     if (brought.rescuedAs !== null)

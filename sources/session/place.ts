@@ -15,15 +15,10 @@ export interface Place {
   readonly home: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly now: () => Date
-  readonly random: (bytes: number) => Buffer
-  readonly hostname: string
+  readonly random: (bytes: number) => Uint8Array
   readonly pid: number
-  /** What is shipped beside the program. */
-  readonly bundled: {
-    readonly version: string
-    readonly docs: string
-    readonly sampleProject: string
-  }
+  /** Where the program lies, with its documentation (`docs/`) and its sample project (`sample-project/`). */
+  readonly programFolder: string
 }
 
 /** The workspace of the place's folder. */

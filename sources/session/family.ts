@@ -1,0 +1,59 @@
+import { type CurrentBranch, readCurrentBranch } from '../conversation/currentBranch.ts'
+import { familyOf, listConversationIds, summarize } from '../conversation/library.ts'
+import { CassError } from '../errors.ts'
+import { type Branch, makeBranch } from './branch.ts'
+import type { Place } from './place.ts'
+
+/** A conversation that lists leave out, and why. */
+export interface Unreadable {
+  readonly conversation: string
+  readonly code: string
+  readonly message: string
+}
+
+export interface BranchList {
+  readonly branches: ReadonlyArray<Branch>
+  readonly unreadable: ReadonlyArray<Unreadable>
+}
+
+/** The branches of conversations, in the order of the ids and of their making. */
+export function branchesOf(
+  place: Place,
+  conversations: ReadonlyArray<string>,
+  current: CurrentBranch | null,
+): BranchList {
+  const branches: Branch[] = []
+  const unreadable: Unreadable[] = []
+  for (const conversation of conversations) {
+    try {
+      const index = summarize(place.root, conversation)
+      for (const record of index.heads) {
+        branches.push(makeBranch(conversation, { index, record, current: current?.chat_id ?? null }))
+      }
+    } catch (error) {
+      // One conversation that cannot be read must not hide the others; callers say which it is.
+      if (!(error instanceof CassError)) throw error
+      unreadable.push({ conversation, code: error.code, message: error.message })
+    }
+  }
+  return { branches, unreadable }
+}
+
+/** The branches of the current conversation's family, and those of the folder's other conversations. */
+export function knownBranches(place: Place): {
+  readonly family: ReadonlyArray<Branch>
+  readonly others: ReadonlyArray<Branch>
+} {
+  const current = readCurrentBranch(place.root, place.cwd)
+  const ids = current === null ? [] : familyOf(place.root, current.conversation)
+  const family = branchesOf(place, ids, current).branches
+  const rest = listConversationIds(place.root).filter((id) => !ids.includes(id))
+  const others = branchesOf(place, rest, current).branches.filter(({ workspace }) => workspace === place.cwd)
+  return { family, others }
+}
+
+/** The names that a conversation's family has given away, but for those of retired branches. */
+export function takenNames(place: Place, conversation: string): string[] {
+  const { branches } = branchesOf(place, familyOf(place.root, conversation), null)
+  return branches.flatMap(({ name, retired }) => (name === null || retired ? [] : [name]))
+}
