@@ -42,10 +42,12 @@ export type Outcome =
 export async function attempt(request: ModelRequest, options: AttemptOptions): Promise<Outcome> {
   const { signal, timeouts, key } = options
   const builder = new AnswerBuilder()
-  const exchange: Exchange = { refusal: null, stream: null }
+  // Before the watch: to load the SDK is no silence of the provider.
+  const { default: OpenAI } = await import('openai')
+  const exchange: Exchange = { refusal: null, networkError: null, stream: null }
   const watch = startIdleWatch(timeouts.idleSeconds * 1000, signal)
   try {
-    const thrown = await receive(request, { ...options, builder, exchange, watch })
+    const thrown = await receive(request, { ...options, OpenAI, builder, exchange, watch })
     if (signal.aborted) return { type: 'aborted', partial: builder.partial() }
     const completion = thrown === null && !watch.isExpired() ? complete(builder, exchange, options) : null
     if (completion !== null) return { type: 'completed', completion }
@@ -55,7 +57,7 @@ export async function attempt(request: ModelRequest, options: AttemptOptions): P
       : refusal !== null
         ? classifyRefusal(refusal, key)
         : thrown !== null
-          ? classifyThrown(thrown.error, key)
+          ? classifyThrown(exchange.networkError ?? thrown.error, key)
           : explainIncomplete(builder, exchange, key)
     return {
       type: 'failed',
@@ -69,6 +71,7 @@ export async function attempt(request: ModelRequest, options: AttemptOptions): P
 }
 
 interface Receiving extends AttemptOptions {
+  readonly OpenAI: typeof import('openai').default
   readonly builder: AnswerBuilder
   readonly exchange: Exchange
   readonly watch: IdleWatch
@@ -79,11 +82,10 @@ async function receive(
   request: ModelRequest,
   options: Receiving,
 ): Promise<{ readonly error: unknown } | null> {
-  const { endpoint, supportsStreaming: stream, builder, exchange, watch, emit } = options
+  const { OpenAI, endpoint, supportsStreaming: stream, builder, exchange, watch, emit } = options
   const push = (chunk: unknown) => {
     for (const event of builder.push(chunk)) emit(event)
   }
-  const { default: OpenAI } = await import('openai')
   const client = new OpenAI({
     baseURL: endpoint.root,
     defaultQuery: { ...endpoint.query },

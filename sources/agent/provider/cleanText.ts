@@ -2,7 +2,8 @@ const longestExcerpt = 400
 
 // Names that providers give to their keys, JSON web tokens, and what follows a word that announces a secret.
 const secretShapes: ReadonlyArray<readonly [RegExp, string]> = [
-  [/\b(bearer|basic)\s+[A-Za-z0-9_.~+/=*-]{6,}/gi, '$1 [redacted]'],
+  [/\b(authorization["']?\s*[:=]\s*["']?(?:basic|bearer)?\s*)[^\s"',;]{6,}/gi, '$1[redacted]'],
+  [/\b(bearer)\s+(?!(?:auth\w*|format|header|scheme|token)\b)[A-Za-z0-9_.~+/=*-]{6,}/gi, '$1 [redacted]'],
   [/\b((?:api|access|secret|auth)[-_ ]?(?:key|token)["']?\s*[:=]\s*["']?)[^\s"',;]{6,}/gi, '$1[redacted]'],
   [/\b(?:sk|pk|rk|gsk|xai|hf|fw|ghp|gho|nvapi|pplx|tgp|r8|key)[-_][A-Za-z0-9_.*-]{8,}/g, '[redacted]'],
   [/\bAIza[A-Za-z0-9_-]{10,}/g, '[redacted]'],

@@ -70,7 +70,8 @@ export function classifyConnectionError(error: unknown, key: string | null): Fai
 }
 
 function guess({ code, message }: Cause): Row {
-  if (code.startsWith('HPE_')) return ['provider_bad_answer', 'does not speak HTTP', false]
+  if (code.startsWith('HPE_') || /does not match the HTTP/i.test(message))
+    return ['provider_bad_answer', 'does not speak HTTP', false]
   if (/terminated|other side closed|socket hang up/i.test(message)) return reset
   if (/^ERR_SSL|^ERR_TLS|CERT/.test(code)) return badCertificate
   if (/proxy/i.test(message))

@@ -26,7 +26,7 @@ export async function listModels(options: ListModelsOptions): Promise<ReadonlyAr
   const { root, host, query } = parseEndpoint(options.baseUrl)
   const key = parseKey(options.key)
   const fail = (failure: Failure) => makeProviderError(failure, { host, attempts: 1, partial: null })
-  const exchange: Exchange = { refusal: null, stream: null }
+  const exchange: Exchange = { refusal: null, networkError: null, stream: null }
   const watch = startIdleWatch(timeoutMs, signal)
   const dispatcher = await makeDispatcher(timeoutMs, proxies)
   try {

@@ -11,6 +11,8 @@ const longestFarewellMs = 250
 /** What one request saw of its answer, beside what the SDK reports. */
 export interface Exchange {
   refusal: Refusal | null
+  /** What the network said; the SDK drops the cause of some of these. Null: it carried the request. */
+  networkError: unknown
   /** Reads the event stream; null when the answer is none. */
   stream: EventStreamReader | null
 }
@@ -59,7 +61,10 @@ export function makeFetch(options: FetchOptions) {
       ...(init.body === undefined || init.body === null ? {} : { 'content-type': 'application/json' }),
       ...(key === null ? {} : { authorization: `Bearer ${key}` }),
     }
-    const response = await fetch(url, { ...init, headers, ...asInit(dispatcher) })
+    const response = await fetch(url, { ...init, headers, ...asInit(dispatcher) }).catch((error: unknown) => {
+      exchange.networkError = error
+      throw error
+    })
     onActivity()
     if (!response.ok) {
       exchange.refusal = await readRefusal(response, now())
