@@ -40,9 +40,9 @@ const OMISSION_NOTE =
 /** The tokens that one request may have: the model's context less the answer and a margin for wrong estimates. */
 export function contextBudget({ context_length, max_output_tokens }: ContextBudget): number {
   const length = Math.max(context_length ?? 32_000, 2_048)
-  const reserve = Math.min(max_output_tokens ?? 4_096, length / 2)
-  const safety = Math.min(8_192, Math.max(512, length / 50))
-  return Math.max(1_024, Math.floor(length - reserve - safety))
+  const reserve = Math.min(max_output_tokens ?? 4_096, Math.floor(length / 2))
+  const safety = Math.min(8_192, Math.max(512, Math.floor(length / 50)))
+  return Math.max(1_024, length - reserve - safety)
 }
 
 /**

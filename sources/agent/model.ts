@@ -1,5 +1,5 @@
-import type { RequestMessage } from '../conversation/request.ts'
 import type { ToolCall, Usage } from '../conversation/message.ts'
+import type { RequestMessage } from '../conversation/request.ts'
 
 /** A tool as a model is told of it. `parameters` is a JSON schema object. */
 export interface ToolSpec {

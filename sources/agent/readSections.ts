@@ -64,8 +64,8 @@ function requestedRanges(args: string): ReadonlyArray<{ readonly end: number | n
   const input = tryParseJson(args)
   if (!isJsonObject(input) || !Array.isArray(input.files)) return []
   return input.files.map((file: unknown) => {
-    const lines = isJsonObject(file) && typeof file.lines === 'string' ? file.lines : ''
-    const end = /^\s*\d*\s*-\s*(\d+)\s*$/.exec(lines)?.[1] ?? /^\s*(\d+)\s*$/.exec(lines)?.[1]
+    const lines = isJsonObject(file) ? String(file.lines ?? '') : ''
+    const end = /^\s*(?:\d*\s*-\s*)?(\d+)\s*$/.exec(lines)?.[1]
     return { end: end === undefined ? null : Number(end) }
   })
 }

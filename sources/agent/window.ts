@@ -5,7 +5,10 @@ import type { Group, Part } from './windowParts.ts'
 import { makePart, RESULT_STEPS, refresh } from './windowParts.ts'
 
 /** Over the budget, the window is brought down to this share of it, so that the next steps leave its start alone. */
-const TRIM_TO = 0.75
+const TRIM_TO = 0.7
+
+/** A shorter form that is not much shorter is not worth a changed start. */
+const WORTH_IT = 0.7
 
 /** The shortest that a user message or an answer is cut to before the window gives up. */
 const SHORTEST_TEXT = 400
@@ -100,24 +103,29 @@ function supersede(window: Window, { message, call, shown }: Part): void {
 }
 
 function trim(window: Window): void {
-  const { budget, messages } = window.limits
-  if (windowTokens(window) > budget) {
-    const target = budget * TRIM_TO
-    for (const step of [3, 4]) {
-      if (windowTokens(window) > budget)
-        shortenResults(window, { results: olderResults(window), step, target })
-    }
-    for (const step of [1, 2])
-      shortenResults(window, { results: newestResults(window), step, target: budget })
-    if (windowTokens(window) > budget) while (windowTokens(window) > target && dropOldest(window)) {}
-    for (const step of [3, 4])
-      shortenResults(window, { results: newestResults(window), step, target: budget })
-    if (windowTokens(window) > budget) shortenRest(window)
+  trimTokens(window)
+  trimCount(window)
+}
+
+/** Shorter results first, the older ones before the newest, then without the oldest steps, then whatever helps. */
+function trimTokens(window: Window): void {
+  const { budget } = window.limits
+  const target = budget * TRIM_TO
+  for (const step of [3, 4]) {
+    if (windowTokens(window) <= budget) return
+    shortenResults(window, { results: olderResults(window), step, target, worth: WORTH_IT })
   }
-  if (countMessages(window) > messages) {
-    const target = Math.max(1, Math.floor(messages * TRIM_TO))
-    while (countMessages(window) > target && dropOldest(window)) {}
-  }
+  shortenNewest(window, [1, 2])
+  if (windowTokens(window) > budget) while (windowTokens(window) > target && dropOldest(window)) {}
+  shortenNewest(window, [3, 4])
+  if (windowTokens(window) > budget) shortenRest(window)
+}
+
+function trimCount(window: Window): void {
+  const { messages } = window.limits
+  if (countMessages(window) <= messages) return
+  const target = Math.max(1, Math.floor(messages * TRIM_TO))
+  while (countMessages(window) > target && dropOldest(window)) {}
 }
 
 function countMessages(window: Window): number {
@@ -140,18 +148,35 @@ function olderResults(window: Window): ReadonlyArray<Part> {
     .filter(({ message }) => message.role === 'tool')
 }
 
+function shortenNewest(window: Window, steps: ReadonlyArray<number>): void {
+  for (const step of steps) {
+    shortenResults(window, { results: newestResults(window), step, target: window.limits.budget, worth: 1 })
+  }
+}
+
+interface Shortening {
+  readonly results: ReadonlyArray<Part>
+  readonly step: number
+  /** Tokens at which to stop. */
+  readonly target: number
+  /** The share of its tokens that a shorter form may have at most. */
+  readonly worth: number
+}
+
 /** Shows results shorter, the oldest first, until the window is down to `target`. */
-function shortenResults(
-  window: Window,
-  { results, step, target }: { results: ReadonlyArray<Part>; step: number; target: number },
-): void {
+function shortenResults(window: Window, { results, step, target, worth }: Shortening): void {
   let tokens = windowTokens(window)
   for (const part of results) {
     if (tokens <= target) return
     if (part.step >= step || part.shown.length <= (RESULT_STEPS[step] ?? 0)) continue
     const before = part.tokens
+    const previous = part.step
     part.step = step
     refresh(part, window.limits.result)
+    if (part.tokens > before * worth) {
+      part.step = previous
+      refresh(part, window.limits.result)
+    }
     tokens += (part.tokens - before) * window.factor
   }
 }
