@@ -20,6 +20,7 @@ export interface Connection {
   readonly base_url: string | null
   readonly key: KeyReference
   readonly default_model: string | null
+  readonly models: ReadonlyArray<string>
   /** Whether config.json's deprecated `base_url` and `api_key_env` still have to be laid over it. */
   readonly takesFileFields: boolean
 }
@@ -76,20 +77,21 @@ export function isForeignVariable(
   return owners.length > 0 && !owners.some((provider) => originOf(provider.base_url) === originOf(baseUrl))
 }
 
-function inferProvider(files: ConfigFiles, model: string | null): Provider | CassError {
+function inferProvider(files: ConfigFiles, requested: string | null): Provider | CassError {
   const { providers } = files
   if (providers.length === 0) return noProvider()
-  const owners = ownersOf(files, model ?? defaultModelId)
+  const model = requested ?? defaultModelId
+  // A model that nobody asked for cannot be missed.
+  const owners = ownersOf(files, model).filter(
+    (id) => requested !== null || findProvider(providers, id) !== null,
+  )
   const [owner] = owners
   if (owners.length > 1) {
-    return new CassError(
-      'model_ambiguous',
-      `the model '${model ?? defaultModelId}' belongs to several providers: ${owners.map((id) => `'${id}'`).join(', ')}`,
-      { hint: 'set default_provider in config.json' },
-    )
+    const message = `the model '${model}' belongs to several providers: ${owners.map((id) => `'${id}'`).join(', ')}`
+    return new CassError('model_ambiguous', message, { hint: 'set default_provider in config.json' })
   }
   if (owner !== undefined) {
-    const message = `the provider '${owner}' of the model '${model ?? defaultModelId}' is not in providers.json`
+    const message = `the provider '${owner}' of the model '${model}' is not in providers.json`
     return findProvider(providers, owner) ?? missingProvider(message, owner)
   }
   const fallback = findProvider(providers, 'fireworks') ?? (providers.length === 1 ? providers[0] : undefined)
@@ -124,8 +126,8 @@ function fromRegistry(
   provider: Provider,
   { takesFileFields }: Pick<Connection, 'takesFileFields'>,
 ): Connection {
-  const { id, name, kind, base_url, api_key, default_model } = provider
-  return { id, name, kind, base_url, key: api_key, default_model, takesFileFields }
+  const { id, name, kind, base_url, api_key, default_model, models } = provider
+  return { id, name, kind, base_url, key: api_key, default_model, models, takesFileFields }
 }
 
 function fromFields(id: string, baseUrl: string | null, keyVariable: string | null): Connection {
@@ -136,6 +138,7 @@ function fromFields(id: string, baseUrl: string | null, keyVariable: string | nu
     base_url: baseUrl,
     key: keyVariable === null ? noKey : makeVariableReference(keyVariable),
     default_model: null,
+    models: [],
     takesFileFields: false,
   }
 }

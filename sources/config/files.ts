@@ -47,7 +47,7 @@ export async function inspectConfigFiles(root: string): Promise<InspectedConfig>
     inspect({ root, name: 'models.json', absent: asModelEntries(), parse: parseModelsFile }),
     inspect({ root, name: 'settings.json', absent: defaultSettings, parse: parseSettingsFile }),
   ])
-  return { config, providers, models, settings }
+  return { config, providers, models: withoutStrangers(models, providers.value), settings }
 }
 
 /** Reads all files of a root. Throws `config_invalid` when one of them has an error. */
@@ -145,6 +145,18 @@ function tryDecode(bytes: Buffer): string | null {
 
 function asProviderEntries(): ReadonlyArray<ProviderEntry> {
   return defaultProviders.map((value, index) => ({ index, id: value.id, value }))
+}
+
+/** The built-in model of a missing models.json, but only where its provider is there too. */
+function withoutStrangers(
+  models: InspectedFile<ReadonlyArray<ModelEntry>>,
+  providers: ReadonlyArray<ProviderEntry>,
+): InspectedFile<ReadonlyArray<ModelEntry>> {
+  if (models.state !== 'absent') return models
+  return {
+    ...models,
+    value: models.value.filter(({ provider }) => providers.some(({ id }) => id === provider)),
+  }
 }
 
 function asModelEntries(): ReadonlyArray<ModelEntry> {

@@ -73,7 +73,7 @@ export function resolveConfig({ files, overrides, env }: ResolveRequest): Resolv
   const baseUrl = requireBaseUrl(connection, given.base_url ?? fileField(connection, config.base_url))
   const key = keyFor({ files, given, connection, baseUrl })
   const requested = given.model ?? textOf(config.default_model) ?? textOf(config.model)
-  const model = requested ?? textOf(connection.default_model) ?? defaultModelId
+  const model = requested ?? defaultModelOf(connection, files.models)
   const metadata = files.models.find(({ id, provider }) => id === model && provider === connection.id) ?? null
   const effort = overrides.reasoning_effort ?? config.default_reasoning_effort
   return {
@@ -89,6 +89,12 @@ export function resolveConfig({ files, overrides, env }: ResolveRequest): Resolv
     confirm_destructive_operations: config.confirm_destructive_operations ?? false,
     settings: files.settings,
   }
+}
+
+/** What a provider is asked for when nobody names a model. */
+function defaultModelOf({ id, default_model, models }: Connection, known: ReadonlyArray<Model>): string {
+  const own = textOf(default_model) ?? models.find((model) => model.trim() !== '')
+  return own ?? known.find(({ provider }) => provider === id)?.id ?? defaultModelId
 }
 
 function connectionOverrides({ model, base_url, api_key_env }: ConfigOverrides): ConnectionOverrides {
