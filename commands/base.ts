@@ -54,8 +54,6 @@ interface ErrorDescription {
 
 function describeError(error: unknown): ErrorDescription {
   if (error instanceof CassError) return error
-  const usage = describeUsage(error)
-  if (usage !== null) return usage
   const message = error instanceof Error ? error.message : String(error)
   // A system error names its path itself; anything else is a bug of ours.
   if (errnoOf(error) !== null) {
@@ -63,22 +61,6 @@ function describeError(error: unknown): ErrorDescription {
   }
   const hint = 'set CASS_DEBUG=1 to see where it happened, and report it'
   return { code: 'internal_error', kind: 'failed', message: `unexpected: ${message}`, hint }
-}
-
-// Clipanion's own errors carry a `clipanion` mark; their text is for people who know clipanion.
-function describeUsage(error: unknown): ErrorDescription | null {
-  if (!(error instanceof Error) || !('clipanion' in error)) return null
-  const [text = ''] = error.message.split('\n\n')
-  const message = lowerFirst(
-    text
-      .split('\n')
-      .map((line) => line.trim().replace(/^- /, ''))
-      .join(' ')
-      .replace(/\("([^"]*)"\)/g, "'$1'")
-      .replace(/\.$/, ''),
-  )
-  const command = /^\$ (cass [a-z]+)/m.exec(error.message)?.[1] ?? 'cass'
-  return { code: 'usage', kind: 'usage', message, hint: `see \`${command} --help\`` }
 }
 
 function lowerFirst(text: string): string {

@@ -28,6 +28,9 @@ export class BranchesCommand extends BaseCommand {
   async execute(): Promise<number> {
     const { print, globals } = this.context
     const listed = await listBranches(makePlace(this.context), { all: this.all, retired: this.retired })
+    for (const { conversation, message } of listed.unreadable) {
+      print.warn(`conversation '${conversation}' cannot be read: ${message}`)
+    }
     if (globals.json) print.json(listed)
     else {
       print.records(

@@ -1,5 +1,8 @@
 import { Option } from 'clipanion'
+import * as t from 'typanion'
+import type { CheckpointKind } from '../sources/conversation/checkpoints.ts'
 import { listCheckpoints } from '../sources/session/listCheckpoints.ts'
+import { usageError } from './argv.ts'
 import { BaseCommand } from './base.ts'
 import { isCount } from './options.ts'
 import { makePlace } from './place.ts'
@@ -33,7 +36,7 @@ export class CheckpointsCommand extends BaseCommand {
     const listed = await listCheckpoints(makePlace(this.context), {
       branch: this.branch ?? null,
       family: this.family,
-      kinds: this.kind === undefined ? null : this.kind.split(','),
+      kinds: this.kind === undefined ? null : parseKinds(this.kind),
       limit: this.limit ?? null,
     })
     if (globals.json) print.json(listed)
@@ -43,4 +46,16 @@ export class CheckpointsCommand extends BaseCommand {
       )
     return 0
   }
+}
+
+const isKind = t.isEnum(['start', 'user', 'assistant', 'tool_call', 'tool_result'])
+
+function parseKinds(text: string): CheckpointKind[] {
+  return text.split(',').map((kind) => {
+    if (isKind(kind)) return kind
+    throw usageError(
+      `'${kind}' is no kind of checkpoint`,
+      'use start, user, assistant, tool_call or tool_result',
+    )
+  })
 }

@@ -7,7 +7,7 @@ import { helpText } from './helpText.ts'
 import { type CassCommandClass, manifest } from './manifest.ts'
 import { findNearest } from './nearest.ts'
 import { makePrinter } from './terminal/printer.ts'
-import { formatUsage, makeCli } from './usage.ts'
+import { formatUsage, parseCommand } from './usage.ts'
 import { version } from './version.ts'
 
 /** Runs one command line and gives its exit code. Never throws, never ends the process. */
@@ -57,9 +57,7 @@ async function dispatch(parsed: ParsedArguments, context: CommandContext): Promi
   if (context.globals.nul && !command.printsList)
     throw usageError(`'-z' does not fit '${name}', which prints no list`)
   if (context.globals.nul && context.globals.json) throw usageError("'-z' and '--json' exclude each other")
-  return await makeCli([command])
-    .process([name, ...words], context)
-    .validateAndExecute()
+  return await parseCommand(command, { name, words, context }).validateAndExecute()
 }
 
 /** Which command, and its words in a form that clipanion reads in one way only. */

@@ -1,16 +1,21 @@
 /** The candidate that `word` was most likely meant to be, or null when none is near. */
 export function findNearest(word: string, candidates: ReadonlyArray<string>): string | null {
-  const limit = Math.max(1, Math.floor(word.length / 3))
+  const typed = word.toLowerCase()
+  // Two letters are near to everything.
+  const letters = typed.replace(/^-+/, '').length
+  if (letters < 3) return null
+  const begun = candidates.find((candidate) => candidate.startsWith(typed))
+  if (begun !== undefined) return begun
   let best: string | null = null
-  let bestDistance = limit + 1
+  let bestEdits = Math.floor(letters / 3) + 1
   for (const candidate of candidates) {
-    const distance = countEdits(word.toLowerCase(), candidate)
-    if (distance < bestDistance) {
+    const edits = countEdits(typed, candidate)
+    if (edits < bestEdits) {
       best = candidate
-      bestDistance = distance
+      bestEdits = edits
     }
   }
-  return best ?? candidates.find((candidate) => word.length >= 3 && candidate.startsWith(word)) ?? null
+  return best
 }
 
 // Insertions, deletions, replacements and swapped neighbours, each one edit.

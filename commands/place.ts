@@ -1,29 +1,14 @@
 import { realpathSync, statSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { CassError, errnoOf } from '../sources/errors.ts'
 import type { Place } from '../sources/session/place.ts'
 import type { CommandContext } from './context.ts'
-import { version } from './version.ts'
 
 /** Where the core works: the folder, the home of all conversations, the clock and chance. */
 export function makePlace(context: CommandContext): Place {
   const { cwd, env, home, now, randomBytes, pid, programFolder } = context
-  return {
-    root: env.CASS_HOME ? resolve(cwd, env.CASS_HOME) : join(home, '.cass'),
-    cwd: readFolder(cwd),
-    home,
-    env,
-    now,
-    random: randomBytes,
-    hostname: hostname(),
-    pid,
-    bundled: {
-      version,
-      docs: join(programFolder, 'docs'),
-      sampleProject: join(programFolder, 'sample-project'),
-    },
-  }
+  const root = env.CASS_HOME ? resolve(cwd, env.CASS_HOME) : join(home, '.cass')
+  return { root, cwd: readFolder(cwd), home, env, now, random: randomBytes, pid, programFolder }
 }
 
 function readFolder(path: string): string {

@@ -1,5 +1,5 @@
-import { Cli, type Definition } from 'clipanion'
-import { optionValues } from './argv.ts'
+import { Cli, type Command, type Definition } from 'clipanion'
+import { optionValues, usageError } from './argv.ts'
 import type { CommandContext } from './context.ts'
 import type { CassCommandClass } from './manifest.ts'
 
@@ -7,6 +7,44 @@ import type { CassCommandClass } from './manifest.ts'
 export function makeCli(commands: ReadonlyArray<CassCommandClass>): Cli<CommandContext> {
   // It would guess colours from TERM, also in a pipe.
   return Cli.from<CommandContext>([...commands], { binaryName: 'cass', enableColors: false })
+}
+
+/** The command, ready to be executed. What clipanion dislikes about the words becomes a usage error. */
+export function parseCommand(
+  command: CassCommandClass,
+  {
+    name,
+    words,
+    context,
+  }: { readonly name: string; readonly words: ReadonlyArray<string>; readonly context: CommandContext },
+): Command<CommandContext> {
+  try {
+    return makeCli([command]).process([name, ...words], context)
+  } catch (error) {
+    if (!(error instanceof Error) || !('clipanion' in error)) throw error
+    throw usageError(describe(error), `see \`cass ${name} --help\``)
+  }
+}
+
+// With several readings of the words clipanion gives only their list; the reasons are in its candidates.
+function describe(error: Error): string {
+  const reasons = 'candidates' in error && isCandidates(error.candidates) ? error.candidates : []
+  const reason =
+    reasons.map(({ reason }) => reason).find((text) => text !== null) ?? error.message.split('\n\n')[0] ?? ''
+  const text = reason
+    .split('\n')
+    .map((line) => line.trim().replace(/^- /, ''))
+    .join(' ')
+    .replace(/\("([^"]*)"\)/g, "'$1'")
+    .replace(/\.$/, '')
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}
+
+function isCandidates(value: unknown): value is ReadonlyArray<{ readonly reason: string | null }> {
+  return (
+    Array.isArray(value) &&
+    value.every((each) => typeof each === 'object' && each !== null && 'reason' in each)
+  )
 }
 
 /** The usage text of one command. */

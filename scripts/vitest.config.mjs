@@ -6,6 +6,8 @@ export default defineConfig({
   test: {
     include: ['tests/**/*.test.ts'],
     pool: 'forks',
+    // Its ESM files import a folder, which only bundlers understand.
+    server: { deps: { inline: ['clipanion'] } },
     maxWorkers: 2,
     // Generous: a test that waits is told so by its own condition, never by the clock.
     testTimeout: 30_000,
