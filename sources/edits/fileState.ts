@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { constants, lstatSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs'
 import { errnoOf } from '../errors.ts'
+import { readAt } from '../files/descriptor.ts'
 import type { FileSide } from './journalLine.ts'
 
 /** What is at a path. Links are never followed. */
@@ -49,12 +49,12 @@ export interface LookOptions {
 
 /** Looks at one path without following a link there. Only unexpected errors are thrown. */
 export async function lookAt(file: string, { keepBytes, maxBytes }: LookOptions): Promise<FileLook> {
-  let handle: FileHandle
+  let fd: number
   try {
     const kind = kindAt(file)
     if (kind !== 'file') return { kind }
     // Without O_NONBLOCK a pipe that took the file's place meanwhile would hang the open.
-    handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch (error) {
     const code = errnoOf(error) ?? ''
     if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' }
@@ -63,36 +63,26 @@ export async function lookAt(file: string, { keepBytes, maxBytes }: LookOptions)
     throw error
   }
   try {
-    return await lookInto(handle, keepBytes, maxBytes)
+    return await lookInto(fd, keepBytes, maxBytes)
   } catch (error) {
     if (errnoOf(error) === 'EIO') return { kind: 'unreadable', cause: error }
     throw error
   } finally {
-    await handle.close()
+    closeSync(fd)
   }
 }
 
 /** The same for a file that is open already. */
-export async function lookInto(
-  handle: FileHandle,
-  keepBytes: boolean,
-  maxBytes: number | null,
-): Promise<FileLook> {
-  const stat = await handle.stat({ bigint: true })
+export async function lookInto(fd: number, keepBytes: boolean, maxBytes: number | null): Promise<FileLook> {
+  const stat = fstatSync(fd, { bigint: true })
   if (!stat.isFile()) return { kind: 'special' }
   const stamp = stampOf(stat)
   if (maxBytes !== null && stamp.size > maxBytes)
     return { kind: 'oversized', size: stamp.size, mode: stamp.mode, stamp }
-  const content = keepBytes ? await readAll(handle, stamp.size) : await hashAll(handle)
-  const later = stampOf(await handle.stat({ bigint: true }))
-  const still =
-    stamp.size === later.size && stamp.mtime_ns === later.mtime_ns && stamp.ctime_ns === later.ctime_ns
-  return {
-    kind: 'file',
-    mode: later.mode,
-    stamp: still && content.size === stamp.size ? stamp : null,
-    ...content,
-  }
+  const content = keepBytes ? await readAll(fd, stamp.size) : await hashAll(fd, stamp.size)
+  const later = stampOf(fstatSync(fd, { bigint: true }))
+  const still = isSameStamp(stamp, later) && content.size === stamp.size
+  return { kind: 'file', mode: later.mode, stamp: still ? stamp : null, ...content }
 }
 
 /** The stamp of a regular file, null for anything else. */
@@ -170,29 +160,26 @@ function kindAt(file: string): 'absent' | 'link' | 'special' | 'file' {
   return stat.isFile() ? 'file' : 'special'
 }
 
-async function readAll(handle: FileHandle, expected: number) {
+async function readAll(fd: number, expected: number) {
   // One byte more than expected shows a file that grew; it is then read on in larger pieces.
   let bytes = Buffer.allocUnsafe(expected + 1)
-  let size = 0
-  for (;;) {
-    if (size === bytes.length) bytes = Buffer.concat([bytes], size + chunkBytes)
-    const { bytesRead } = await handle.read(bytes, size, bytes.length - size, size)
-    if (bytesRead === 0) break
-    size += bytesRead
+  let size = await readAt(fd, bytes, 0, 0)
+  while (size === bytes.length) {
+    bytes = Buffer.concat([bytes], size + chunkBytes)
+    size += await readAt(fd, bytes, size, size)
   }
   bytes = bytes.subarray(0, size)
   return { bytes, size, sha256: sha256Of(bytes) }
 }
 
-async function hashAll(handle: FileHandle) {
+async function hashAll(fd: number, expected: number) {
   const hash = createHash('sha256')
-  const chunk = Buffer.allocUnsafe(chunkBytes)
+  const chunk = Buffer.allocUnsafe(Math.min(expected + 1, chunkBytes))
   let size = 0
   for (;;) {
-    const { bytesRead } = await handle.read(chunk, 0, chunk.length, size)
-    if (bytesRead === 0) break
-    hash.update(chunk.subarray(0, bytesRead))
-    size += bytesRead
+    const count = await readAt(fd, chunk, 0, size)
+    hash.update(chunk.subarray(0, count))
+    size += count
+    if (count < chunk.length) return { bytes: null, size, sha256: hash.digest('hex') }
   }
-  return { bytes: null, size, sha256: hash.digest('hex') }
 }

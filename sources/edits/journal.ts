@@ -1,7 +1,7 @@
-import { constants, statSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { closeSync, constants, fchmodSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs'
 import path from 'node:path'
 import { CassError, errnoOf } from '../errors.ts'
+import { readAt, syncDescriptor } from '../files/descriptor.ts'
 import { syncFolder } from '../files/durable.ts'
 import { acquireLock, type HeldLock } from '../files/lockFile.ts'
 import { ensurePrivateFolder } from '../files/privateFolder.ts'
@@ -164,48 +164,35 @@ export class Journal {
 }
 
 async function appendText(file: string, text: string): Promise<number> {
-  const handle = await open(file, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600)
+  const fd = openSync(file, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600)
   try {
-    const { size, mode } = await handle.stat()
-    if ((mode & 0o077) !== 0 && process.platform !== 'win32') await handle.chmod(0o600)
-    const bytes = Buffer.from(size > 0 && !(await endsWithBreak(handle, size)) ? `\n${text}` : text)
-    const { bytesWritten } = await handle.write(bytes)
-    if (bytesWritten !== bytes.length)
-      throw new Error(`only ${bytesWritten} of ${bytes.length} bytes were written`)
-    await handle.sync()
+    const { size, mode } = fstatSync(fd)
+    if ((mode & 0o077) !== 0 && process.platform !== 'win32') fchmodSync(fd, 0o600)
+    const bytes = Buffer.from(size > 0 && !endsWithBreak(fd, size) ? `\n${text}` : text)
+    const written = writeSync(fd, bytes)
+    if (written !== bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`)
+    await syncDescriptor(fd)
     if (size === 0) await syncFolder(path.dirname(file))
     return size + bytes.length
   } finally {
-    await handle.close()
+    closeSync(fd)
   }
 }
 
-async function endsWithBreak(handle: FileHandle, size: number): Promise<boolean> {
+function endsWithBreak(fd: number, size: number): boolean {
   const last = Buffer.alloc(1)
-  await handle.read(last, 0, 1, size - 1)
+  readSync(fd, last, 0, 1, size - 1)
   return last[0] === 0x0a
 }
 
 async function readFrom(file: string, offset: number): Promise<Buffer> {
-  let handle: FileHandle
+  const length = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) - offset
+  if (length <= 0) return Buffer.alloc(0)
+  const fd = openSync(file, constants.O_RDONLY)
   try {
-    handle = await open(file, constants.O_RDONLY)
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return Buffer.alloc(0)
-    throw error
-  }
-  try {
-    const { size } = await handle.stat()
-    if (size <= offset) return Buffer.alloc(0)
-    const bytes = Buffer.allocUnsafe(size - offset)
-    let filled = 0
-    while (filled < bytes.length) {
-      const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, offset + filled)
-      if (bytesRead === 0) break
-      filled += bytesRead
-    }
-    return bytes.subarray(0, filled)
+    const bytes = Buffer.allocUnsafe(length)
+    return bytes.subarray(0, await readAt(fd, bytes, 0, offset))
   } finally {
-    await handle.close()
+    closeSync(fd)
   }
 }

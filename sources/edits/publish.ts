@@ -1,7 +1,16 @@
-import { constants, linkSync, renameSync, unlinkSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+} from 'node:fs'
 import path from 'node:path'
 import { CassError, errnoOf } from '../errors.ts'
+import { syncDescriptor, writeAll } from '../files/descriptor.ts'
 import { type FolderAnchor, openAnchor } from './anchor.ts'
 import { exchangePaths, type Swap } from './exchange.ts'
 import { type FoundFile, isLookOf, lookAt, lookInto, stampAt } from './fileState.ts'
@@ -183,21 +192,21 @@ async function putBack({ temp, target }: Work): Promise<void> {
 }
 
 async function changeMode(work: Work, mode: number): Promise<void> {
-  let handle: FileHandle
+  let fd: number
   try {
-    handle = await open(work.target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    fd = openSync(work.target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch (error) {
     throw ['ENOENT', 'ELOOP'].includes(errnoOf(error) ?? '') ? fileChanged(work.realPath, error) : error
   }
   try {
-    if (!isLookOf(await lookInto(handle, false, null), work.before)) throw fileChanged(work.realPath)
-    await handle.chmod(mode)
+    if (!isLookOf(await lookInto(fd, false, null), work.before)) throw fileChanged(work.realPath)
+    fchmodSync(fd, mode)
     await work.step('mode_set')
-    await handle.sync()
+    await syncDescriptor(fd)
     const there = stampAt(work.target)
-    if (there?.ino !== String((await handle.stat({ bigint: true })).ino)) throw fileChanged(work.realPath)
+    if (there?.ino !== String(fstatSync(fd, { bigint: true }).ino)) throw fileChanged(work.realPath)
   } finally {
-    await handle.close()
+    closeSync(fd)
   }
 }
 
@@ -213,13 +222,13 @@ async function writeTemp(work: Work, after: NonNullable<Work['after']>): Promise
 }
 
 async function writeNew(file: string, { bytes, mode }: { bytes: Buffer; mode: number }): Promise<void> {
-  const handle = await open(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
+  const fd = openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
   try {
-    await handle.writeFile(bytes)
-    await handle.chmod(mode)
-    await handle.sync()
+    await writeAll(fd, bytes)
+    fchmodSync(fd, mode)
+    await syncDescriptor(fd)
   } finally {
-    await handle.close()
+    closeSync(fd)
   }
 }
 

@@ -1,7 +1,8 @@
-import { constants, lstatSync } from 'node:fs'
-import { open, readFile, rename, unlink } from 'node:fs/promises'
+import { closeSync, constants, lstatSync, openSync, renameSync } from 'node:fs'
+import { readFile, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { CassError, errnoOf } from '../errors.ts'
+import { syncDescriptor, writeAll } from '../files/descriptor.ts'
 import { syncFolder } from '../files/durable.ts'
 import { acquireLock, type HeldLock } from '../files/lockFile.ts'
 import { ensurePrivateFolder } from '../files/privateFolder.ts'
@@ -80,14 +81,14 @@ async function writeObject(file: string, bytes: Uint8Array): Promise<void> {
   storedHere += 1
   const temp = `${file}.${process.pid}-${storedHere}`
   try {
-    const handle = await open(temp, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600)
+    const fd = openSync(temp, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600)
     try {
-      await handle.writeFile(bytes)
-      await handle.sync()
+      await writeAll(fd, bytes)
+      await syncDescriptor(fd)
     } finally {
-      await handle.close()
+      closeSync(fd)
     }
-    await rename(temp, file)
+    renameSync(temp, file)
   } catch (error) {
     await unlink(temp).catch(() => {
       // The first error is the one to tell; a leftover is found by its name.

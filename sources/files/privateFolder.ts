@@ -1,4 +1,4 @@
-import { chmod, mkdir, stat } from 'node:fs/promises'
+import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { syncFolder } from './durable.ts'
 
@@ -7,12 +7,14 @@ import { syncFolder } from './durable.ts'
  * tightened. A new folder's entry is synced, or files synced inside it could still vanish with it.
  */
 export async function ensurePrivateFolder(folder: string): Promise<void> {
-  const firstMade = await mkdir(folder, { recursive: true, mode: 0o700 })
-  if (firstMade !== undefined) {
-    for (let made = folder; made.length >= firstMade.length; made = path.dirname(made))
-      await syncFolder(path.dirname(made))
+  // Asked before every append and lock, so the usual answer must cost next to nothing.
+  const found = statSync(folder, { throwIfNoEntry: false })
+  if (found?.isDirectory()) {
+    if (process.platform !== 'win32' && (found.mode & 0o077) !== 0) chmodSync(folder, 0o700)
     return
   }
-  const { mode } = await stat(folder)
-  if (process.platform !== 'win32' && (mode & 0o077) !== 0) await chmod(folder, 0o700)
+  const firstMade = mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (firstMade === undefined) return
+  for (let made = folder; made.length >= firstMade.length; made = path.dirname(made))
+    await syncFolder(path.dirname(made))
 }
