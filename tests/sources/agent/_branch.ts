@@ -95,8 +95,7 @@ type Piece =
   | { type: 'step'; name: string; sizes: number[]; args: number; path: string }
 
 function messagesOf(part: Piece, index: number): ReadonlyArray<Message> {
-  if (part.type === 'user') return [user(words(part.size))]
-  if (part.type === 'answer') return [answer(words(part.size))]
+  if (part.type !== 'step') return [part.type === 'user' ? user(words(part.size)) : answer(words(part.size))]
   const calls = part.sizes.map((_, n) => ({
     id: `c${index}_${n}`,
     name: part.name,

@@ -68,7 +68,7 @@ describe('a compacted tool result', () => {
 
   it('never parts the two halves of a character', () => {
     for (const target of [300, 301, 302, 303]) {
-      expect(compact('😀'.repeat(5_000), 'shell', {}, target).isWellFormed()).toBe(true)
+      expect(compact('😀'.repeat(5_000), 'shell', {}, target)).not.toMatch(/\p{Cs}/u)
     }
   })
 })
