@@ -40,7 +40,7 @@ export function chooseProvider(files: ConfigFiles, overrides: ConnectionOverride
   const registered = findProvider(providers, explicit)
   if (registered !== null) {
     const owner = followModel(files, registered, overrides.model)
-    return fromRegistry(owner ?? registered, { takesFileFields: named === null })
+    return fromRegistry(files, owner ?? registered, { takesFileFields: named === null })
   }
   const id = explicit ?? legacyName ?? legacyId
   const fileUrl = textOf(config.base_url)
@@ -52,7 +52,7 @@ export function chooseProvider(files: ConfigFiles, overrides: ConnectionOverride
     explicit === null
       ? inferProvider(files, overrides.model ?? textOf(config.default_model) ?? textOf(config.model))
       : missingProvider(`the provider '${explicit}' of config.json is not in providers.json`, explicit)
-  if (!(chosen instanceof CassError)) return fromRegistry(chosen, { takesFileFields: true })
+  if (!(chosen instanceof CassError)) return fromRegistry(files, chosen, { takesFileFields: true })
   if (fileUrl === null && overrides.base_url === null) throw chosen
   return fromFields(id, fileUrl, fileKey)
 }
@@ -123,10 +123,17 @@ function findProvider(providers: ReadonlyArray<Provider>, id: string | null): Pr
 }
 
 function fromRegistry(
+  { providers }: ConfigFiles,
   provider: Provider,
   { takesFileFields }: Pick<Connection, 'takesFileFields'>,
 ): Connection {
   const { id, name, kind, base_url, api_key, default_model, models } = provider
+  // Which of the two is meant, and so which key goes where, cannot be told.
+  if (providers.filter((other) => other.id === id).length > 1) {
+    throw new CassError('duplicate_provider', `providers.json has the provider '${id}' twice`, {
+      hint: 'rename or remove one of them',
+    })
+  }
   return { id, name, kind, base_url, key: api_key, default_model, models, takesFileFields }
 }
 

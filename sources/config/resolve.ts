@@ -62,8 +62,8 @@ export interface ResolveRequest {
 
 /**
  * Joins files and command line. Command line wins over config.json, config.json over the defaults. Throws
- * `no_provider`, `provider_not_found`, `provider_ambiguous`, `model_ambiguous`, `provider_kind_unsupported`,
- * `base_url_invalid`, `api_key_invalid`, or `key_host_mismatch`.
+ * `no_provider`, `provider_not_found`, `provider_ambiguous`, `duplicate_provider`, `model_ambiguous`,
+ * `provider_kind_unsupported`, `base_url_invalid`, `api_key_invalid`, or `key_host_mismatch`.
  */
 export function resolveConfig({ files, overrides, env }: ResolveRequest): ResolvedConfig {
   const { config } = files

@@ -174,6 +174,7 @@ describe('the provider', () => {
       'base_url_invalid',
     ],
     ['a provider without a key', { providers: [provider('c', { key: '' })] }, {}, 'api_key_invalid'],
+    ['a provider that stands twice', { providers: [openai, openai] }, { model: 'gpt' }, 'duplicate_provider'],
     ['an empty --model', {}, { model: ' ' }, 'model_empty'],
     ['a --base-url that is none', {}, { base_url: 'ftp://x' }, 'base_url_invalid'],
     ['a key in place of a variable name', {}, { api_key_env: 'sk-1' }, 'api_key_env_invalid'],
