@@ -1,3 +1,4 @@
+import { baseUrlProblem } from '../../config/baseUrl.ts'
 import { ProviderError } from './errors.ts'
 
 /** Where a provider listens. */
@@ -12,16 +13,15 @@ export interface Endpoint {
 
 /** Reads a base URL: the API's root or its full `…/chat/completions` address. Throws a `ProviderError`. */
 export function parseEndpoint(baseUrl: string): Endpoint {
-  const url = tryParseUrl(baseUrl.trim())
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw refuse(
-      'the base URL of the provider is not an http or https address',
-      baseUrl.includes('@') ? null : baseUrl,
-    )
+  const problem = baseUrlProblem(baseUrl)
+  if (problem !== null) {
+    throw new ProviderError('provider_bad_request', `the base URL of the provider ${problem}`, {
+      hint: "set 'base_url' in providers.json to an address such as 'https://api.example.com/v1'",
+      data: {},
+      partial: null,
+    })
   }
-  if (url.username !== '' || url.password !== '') {
-    throw refuse('the base URL of the provider holds a user name or password', null)
-  }
+  const url = new URL(baseUrl)
   const path = url.pathname
     .replace(/\/+$/, '')
     .replace(/\/chat\/completions$/, '')
@@ -36,30 +36,10 @@ export function parseEndpoint(baseUrl: string): Endpoint {
 export function parseKey(key: string | null): string | null {
   const clean = key?.trim() ?? ''
   if (clean === '') return null
-  if (/^[\x21-\x7e]+$/.test(clean)) return clean
-  throw new ProviderError(
-    'provider_auth',
-    "the provider's key holds blanks or characters that cannot be sent",
-    {
-      hint: "check the provider's 'api_key' in providers.json or the variable it names",
-      data: {},
-      partial: null,
-    },
-  )
-}
-
-function tryParseUrl(text: string): URL | null {
-  return URL.canParse(text) ? new URL(text) : null
-}
-
-function refuse(what: string, baseUrl: string | null): ProviderError {
-  return new ProviderError(
-    'provider_bad_request',
-    baseUrl === null ? what : `${what}: '${baseUrl.slice(0, 200)}'`,
-    {
-      hint: "set 'base_url' in providers.json to an address such as 'https://api.example.com/v1', and the key to 'api_key'",
-      data: {},
-      partial: null,
-    },
-  )
+  if (/^[\x20-\x7e]+$/.test(clean)) return clean
+  throw new ProviderError('provider_auth', "the provider's key holds characters that cannot be sent", {
+    hint: "check the provider's 'api_key' in providers.json or the variable it names",
+    data: {},
+    partial: null,
+  })
 }

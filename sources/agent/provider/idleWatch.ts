@@ -1,3 +1,6 @@
+// A longer one would fire at once.
+const longestTimer = 2 ** 31 - 1
+
 /** Ends a request whose server is silent for too long, or whose user cancelled it. */
 export interface IdleWatch {
   readonly signal: AbortSignal
@@ -14,10 +17,13 @@ export function startIdleWatch(idleMs: number, signal: AbortSignal): IdleWatch {
   const controller = new AbortController()
   const abort = () => controller.abort()
   let expired = false
-  const timer = setTimeout(() => {
-    expired = true
-    abort()
-  }, idleMs)
+  const timer = setTimeout(
+    () => {
+      expired = true
+      abort()
+    },
+    Math.min(idleMs, longestTimer),
+  )
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()
   return {

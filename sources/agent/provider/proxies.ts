@@ -21,8 +21,8 @@ export function readProxies(environment: Readonly<Record<string, string | undefi
     names.map((name) => environment[name]?.trim()).find((value) => value !== undefined && value !== '') ?? ''
   const all = first('all_proxy', 'ALL_PROXY')
   return {
-    http: first('http_proxy', 'HTTP_PROXY') || all,
-    https: first('https_proxy', 'HTTPS_PROXY') || all,
+    http: withScheme(first('http_proxy', 'HTTP_PROXY') || all),
+    https: withScheme(first('https_proxy', 'HTTPS_PROXY') || all),
     none: first('no_proxy', 'NO_PROXY'),
   }
 }
@@ -33,4 +33,9 @@ export function formatNoProxy(proxies: Proxies): string {
   return [...proxies.none.split(',').map((host) => host.trim()), ...loopback]
     .filter((host) => host !== '')
     .join(',')
+}
+
+/** Many people write `proxy.example:3128`, and other programs take it. */
+function withScheme(address: string): string {
+  return address === '' || address.includes('://') ? address : `http://${address}`
 }

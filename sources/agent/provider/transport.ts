@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici'
 import { tryParseRetryAfter } from './backOff.ts'
+import { ProviderError } from './errors.ts'
 import { EventStreamReader } from './eventStream.ts'
 import { formatNoProxy, type Proxies } from './proxies.ts'
 import type { Refusal } from './refusal.ts'
@@ -39,15 +40,24 @@ export async function makeDispatcher(connectMs: number, proxies: Proxies): Promi
   }
   // `default` is there in Node and in a bundle; the names are not in a bundle, since undici is CommonJS.
   const { default: undici } = await import('undici')
-  return new undici.EnvHttpProxyAgent({
-    ...limits,
-    // Given also when empty: for a missing value undici would look into the environment by itself.
-    httpProxy: proxies.http,
-    httpsProxy: proxies.https,
-    noProxy: formatNoProxy(proxies),
-    requestTls: { timeout: connectMs },
-    proxyTls: { timeout: connectMs },
-  })
+  try {
+    return new undici.EnvHttpProxyAgent({
+      ...limits,
+      // Given also when empty: for a missing value undici would look into the environment by itself.
+      httpProxy: proxies.http,
+      httpsProxy: proxies.https,
+      noProxy: formatNoProxy(proxies),
+      requestTls: { timeout: connectMs },
+      proxyTls: { timeout: connectMs },
+    })
+  } catch {
+    // Not passed on as a cause: that error holds the address, in which there may be a password.
+    throw new ProviderError('provider_refused_connection', 'a proxy variable holds no usable address', {
+      hint: "set 'HTTP_PROXY' and 'HTTPS_PROXY' to addresses such as 'http://proxy.example:3128'",
+      data: {},
+      partial: null,
+    })
+  }
 }
 
 /** The `fetch` that is given to the SDK for one request. */
@@ -88,10 +98,14 @@ function asInit(dispatcher: Dispatcher): RequestInit {
 async function readRefusal(response: Response, now: number): Promise<Refusal> {
   let body = ''
   const decoder = new TextDecoder()
-  for await (const bytes of response.body ?? []) {
-    body += decoder.decode(bytes, { stream: true })
-    // Leaving the loop closes the connection; a page without end is not read to its end.
-    if (body.length > longestErrorBody) break
+  try {
+    for await (const bytes of response.body ?? []) {
+      body += decoder.decode(bytes, { stream: true })
+      // Leaving the loop closes the connection; a page without end is not read to its end.
+      if (body.length > longestErrorBody) break
+    }
+  } catch {
+    // The status is known, and says enough also when the text behind it breaks off.
   }
   return {
     status: response.status,

@@ -1,4 +1,5 @@
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { inspect } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { AbortedAnswer, type ModelEvent } from '../../../../sources/agent/model.ts'
 import { makeOpenAiModel } from '../../../../sources/agent/provider/openAiModel.ts'
@@ -43,6 +44,12 @@ describe('time limits', () => {
       partial: { text: 'Hel' },
     })
     expect(await provider.chats[0]?.closed).toBe(true)
+  })
+
+  test('of months are no limit of a moment', async () => {
+    const { url } = await startScripted(['Hello'])
+    const timeouts = { connectSeconds: 5, idleSeconds: 1e7 }
+    expect(await makeTestModel(url, { timeouts }).ask()).toMatchObject({ text: 'Hello' })
   })
 
   test('count silence, not the length of the answer, and comments are no silence', async () => {
@@ -117,6 +124,16 @@ describe('connections', () => {
     const { url } = await startScripted(['Hello'])
     const proxies = { http: 'http://127.0.0.1:1', https: 'http://127.0.0.1:1', none: '' }
     expect(await makeTestModel(url, { proxies }).ask()).toMatchObject({ text: 'Hello' })
+  })
+
+  test('through a proxy whose address is none are refused, without showing it', async () => {
+    const proxies = { http: 'http://me:hidden@[', https: '', none: '' }
+    const caught = await rejection(makeTestModel('http://provider.test/v1', { proxies }).ask())
+    expect(caught).toMatchObject({
+      code: 'provider_refused_connection',
+      hint: expect.stringContaining('HTTP_PROXY'),
+    })
+    expect(inspect(caught, { depth: 9 })).not.toContain('hidden')
   })
 
   test('through a proxy that is not there say so', async () => {

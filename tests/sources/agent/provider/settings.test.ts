@@ -14,7 +14,9 @@ describe('a base URL', () => {
   })
 
   test.for(['', 'api.example.com/v1', 'ftp://x/v1', 'https://'])('%j is refused', (baseUrl) => {
-    expect(() => parseEndpoint(baseUrl)).toThrow(/not an http or https address/)
+    expect(() => parseEndpoint(baseUrl)).toThrow(
+      /^the base URL of the provider (is empty|is not a URL|must start with http)/,
+    )
   })
 
   test('with a password is refused, and does not show it', () => {
@@ -35,6 +37,7 @@ describe('the proxy variables', () => {
       { http_proxy: 'http://c', HTTP_PROXY: 'http://a' },
       { http: 'http://c', https: '', none: '' },
     ],
+    [{ https_proxy: 'p.test:3128' }, { http: '', https: 'http://p.test:3128', none: '' }],
     [
       { http_proxy: '', ALL_PROXY: 'http://d', https_proxy: 'http://e' },
       { http: 'http://d', https: 'http://e', none: '' },
