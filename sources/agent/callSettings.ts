@@ -2,10 +2,10 @@ import type { Message, ToolCall } from '../conversation/message.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
 import type { TurnEvent } from './events.ts'
 
-/** What may happen with a tool call. `destructive`: the question is about losing something, not about access. */
+/** What may happen with a tool call. `destructive`: the question is about losing something; omitted: about access. */
 export type Decision =
   | { readonly type: 'allow' }
-  | { readonly type: 'ask'; readonly reason: string; readonly destructive: boolean }
+  | { readonly type: 'ask'; readonly reason: string; readonly destructive?: boolean }
   | { readonly type: 'deny'; readonly reason: string }
 
 /** A question to the user. */

@@ -146,6 +146,6 @@ async function askUser(
   const approved = answer.approved && !signal.aborted
   emit({ type: 'approval_resolved', request_id: request.request_id, approved })
   if (approved) return null
-  const refusal = decision.destructive ? texts.DENIED_DESTRUCTIVE : texts.DENIED_APPROVAL
+  const refusal = decision.destructive === true ? texts.DENIED_DESTRUCTIVE : texts.DENIED_APPROVAL
   return answer.reason === undefined ? refusal : `${refusal}: ${answer.reason}`
 }

@@ -1,4 +1,4 @@
-import type { AccessMode } from '../workspace/policy.ts'
+import type { AccessMode } from '../config/configFile.ts'
 import { basePromptSections, RUNTIME_AUTHORITY, rulesFor } from './promptText.ts'
 
 /** A file of instructions that belongs to the project. */

@@ -1,4 +1,4 @@
-import type { AccessMode } from '../workspace/policy.ts'
+import type { AccessMode } from '../config/configFile.ts'
 
 /** The texts of the base prompt, around the place where the user's own instructions stand. */
 export const basePromptSections: {

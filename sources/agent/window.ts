@@ -13,7 +13,7 @@ const WORTH_IT = 0.7
 /** The shortest that a user message or an answer is cut to before the window gives up. */
 const SHORTEST_TEXT = 400
 
-/** A reported size says nothing about a request that is mostly frame. */
+/** Estimated tokens that must have been reported on before the estimates are corrected by it. */
 const MIN_CALIBRATED = 500
 
 export interface WindowLimits {
@@ -42,11 +42,26 @@ export interface Window {
   readonly turns: Turn[]
   /** Real tokens for each estimated one, as the provider's own figures say. */
   factor: number
+  readonly growth: Growth
   dropped: boolean
 }
 
+/**
+ * By how much requests grew from one answer to the next, as reported and as estimated. Whole requests are no measure:
+ * what an earlier one held (another prompt, other tools, messages from before this window) is not known any more.
+ */
+interface Growth {
+  reported: number
+  estimated: number
+  /** Input tokens of the last answer; null when there was none, or messages were left out since. */
+  last: number | null
+  /** Estimated tokens of what was added since that answer was asked for. */
+  since: number
+}
+
 export function makeWindow(limits: WindowLimits): Window {
-  return { limits, turns: [], factor: 1, dropped: false }
+  const growth = { reported: 0, estimated: 0, last: null, since: 0 }
+  return { limits, turns: [], factor: 1, growth, dropped: false }
 }
 
 /** Adds the next messages of the branch: a user message, or a step of the model with its results. */
@@ -61,7 +76,10 @@ export function addGroup(window: Window, { type, messages }: MessageGroup): void
   if (type === 'user') window.turns.push({ user: { type: 'user', parts }, steps: [] })
   else if (turn === undefined) window.turns.push({ user: null, steps: [{ type: 'step', parts }] })
   else turn.steps.push({ type: 'step', parts })
-  for (const part of parts) supersede(window, part)
+  for (const part of parts) {
+    supersede(window, part)
+    window.growth.since += part.tokens
+  }
   trim(window)
 }
 
@@ -77,11 +95,18 @@ export function windowTokens(window: Window): number {
   return Math.ceil(tokens * window.factor)
 }
 
-function calibrate(window: Window, message: Message): void {
-  const reported = message.usage?.input_tokens ?? 0
-  const estimated = windowTokens(window) / window.factor
-  if (message.role !== 'assistant' || reported <= 0 || estimated < MIN_CALIBRATED) return
-  const factor = Math.min(3, Math.max(0.7, reported / estimated))
+function calibrate(window: Window, { role, usage }: Message): void {
+  const reported = usage?.input_tokens ?? 0
+  if (role !== 'assistant' || reported <= 0) return
+  const { growth } = window
+  if (growth.last !== null && reported > growth.last) {
+    growth.reported += reported - growth.last
+    growth.estimated += growth.since
+  }
+  growth.last = reported
+  growth.since = 0
+  if (growth.estimated < MIN_CALIBRATED) return
+  const factor = Math.min(3, Math.max(0.7, growth.reported / growth.estimated))
   // Small differences are noise, and following them would move the cut with each answer.
   if (Math.abs(factor / window.factor - 1) > 0.15) window.factor = factor
 }
@@ -98,13 +123,18 @@ function supersede(window: Window, { message, call, shown }: Part): void {
     const relevant = coverage.filter(({ path }) => part.message.content.includes(`--- ${path} lines `))
     if (relevant.length === 0) continue
     part.later = [...part.later, ...relevant]
+    const before = part.tokens
     refresh(part, window.limits.result)
+    window.growth.since -= before - part.tokens
   }
 }
 
 function trim(window: Window): void {
+  const before = windowTokens(window)
   trimTokens(window)
   trimCount(window)
+  // The next request is shorter than the growth since the last one says.
+  if (windowTokens(window) < before) window.growth.last = null
 }
 
 /** Shorter results first, the older ones before the newest, then without the oldest steps, then whatever helps. */

@@ -218,12 +218,18 @@ describe('a branch that is too long', () => {
       reasoning_tokens: null,
       cached_tokens: null,
     })
-    const asked = user('word '.repeat(2_000))
-    const plain = contextOf([asked, answer('ok'), user('more')])
-    const dense = contextOf([asked, { ...answer('ok'), usage: usage(plain.tokens * 2) }, user('more')])
-    const light = contextOf([asked, { ...answer('ok'), usage: usage(1_000) }, user('more')])
-    expect(dense.tokens / plain.tokens).toBeGreaterThan(1.8)
-    expect(light.tokens / plain.tokens).toBeCloseTo(0.7, 1)
+    const branch = (first: number, second: number) => [
+      user('hello'),
+      { ...answer('ok'), usage: usage(first) },
+      user('word '.repeat(2_000)),
+      { ...answer('ok'), usage: usage(second) },
+      user('more'),
+    ]
+    const plain = contextOf(branch(0, 0)).tokens
+    expect(contextOf(branch(50_000, 55_400)).tokens / plain).toBeGreaterThan(1.8)
+    expect(contextOf(branch(50_000, 51_000)).tokens / plain).toBeCloseTo(0.7, 1)
+    // Less than before says nothing: messages were left out in between.
+    expect(contextOf(branch(50_000, 3_000)).tokens).toBe(plain)
   })
 
   it('asks for a smaller window when the provider found a request too long', () => {

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -12,6 +11,7 @@ import type { EditSink } from '../../../sources/edits/editSink.ts'
 import { edit } from '../../../sources/tools/edit.ts'
 import { ls } from '../../../sources/tools/ls.ts'
 import { read } from '../../../sources/tools/read.ts'
+import { shell } from '../../../sources/tools/shell.ts'
 import type { Tool } from '../../../sources/tools/tool.ts'
 import { write } from '../../../sources/tools/write.ts'
 import { makeTool, runScript, type TurnRun, userMessage } from './_turn.ts'
@@ -46,16 +46,6 @@ const sink: EditSink = {
   },
 }
 
-const shell = makeTool('shell', (input) => {
-  const { command } = input as { command: string }
-  const env = { PATH: process.env.PATH }
-  return new Promise<string>((resolve) => {
-    execFile('sh', ['-c', command], { cwd: folder, env }, (error, stdout) => {
-      resolve(`stdout:\n${stdout}\nexit code: ${error === null ? 0 : 1}\n`)
-    })
-  })
-})
-
 function toolContextFor(): ReturnType<CallSettings['toolContextFor']> {
   return {
     cwd: folder,
@@ -67,7 +57,7 @@ function toolContextFor(): ReturnType<CallSettings['toolContextFor']> {
       cassHome: '/nowhere/.cass',
     },
     edits: sink,
-    shellEnvironment: {},
+    shellEnvironment: { PATH: process.env.PATH ?? '' },
     holdWorkspace: async () => async () => {},
   }
 }

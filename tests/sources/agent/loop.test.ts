@@ -226,7 +226,7 @@ describe('a call that cannot run', () => {
 
 describe('approval', () => {
   const calls = [makeCall('c1', 'shell', { command: 'make' })]
-  const ask = () => ({ type: 'ask', reason: 'runs `make`', destructive: false }) as const
+  const ask = () => ({ type: 'ask', reason: 'runs `make`' }) as const
 
   it('comes before the call runs', async () => {
     let hasRun = false
