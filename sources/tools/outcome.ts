@@ -28,11 +28,14 @@ export async function runGuarded(
     return await body()
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof ToolFailure || error instanceof CassError || errnoOf(error) !== null) {
-      return fail(describeError(error))
-    }
+    if (isExpected(error)) return fail(describeError(error))
     throw error
   }
+}
+
+/** Whether an error is about the call or the world, not a bug of ours. */
+export function isExpected(error: unknown): boolean {
+  return error instanceof ToolFailure || error instanceof CassError || errnoOf(error) !== null
 }
 
 /** An error with its whole chain of causes and its hint, as one text. */

@@ -1,0 +1,158 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import vm from 'node:vm'
+import { errnoOf } from '../errors.ts'
+import { type GrepFile, type GrepLine, type GrepSearch, showLine, skippedNames } from './grepSearch.ts'
+import { IgnoreRules, readGlobalRules } from './ignoreRules.ts'
+import { limits } from './limits.ts'
+import { ToolFailure } from './outcome.ts'
+import { decodeWide, readMark, tryDecodeUtf8 } from './text.ts'
+
+/** Searches without any program, where ripgrep is not to be had. The same files, order and limits. */
+export async function* searchWithScript(search: GrepSearch, signal: AbortSignal): AsyncGenerator<GrepFile> {
+  const expression = makeExpression(search)
+  const rules = await IgnoreRules.load(await readGlobalRules(search.home, search.environment))
+  for (const root of search.roots) {
+    for await (const file of walk(root, rules, signal)) {
+      const found = await searchFile(file, expression, search)
+      if (found !== null) yield found
+    }
+  }
+}
+
+/** Files below a root in the order of their paths, component by component. Links are not followed. */
+async function* walk(root: string, rules: IgnoreRules, signal: AbortSignal): AsyncGenerator<Buffer> {
+  if (!(await stat(root)).isDirectory()) {
+    yield Buffer.from(root)
+    return
+  }
+  yield* walkFolder(Buffer.from(root), await rules.ofFolder(root))
+
+  async function* walkFolder(
+    folder: Buffer,
+    here: Awaited<ReturnType<IgnoreRules['ofFolder']>>,
+  ): AsyncGenerator<Buffer> {
+    signal.throwIfAborted()
+    const entries = await readFolder(folder)
+    for (const entry of entries.sort((a, b) => Buffer.compare(a.name, b.name))) {
+      const isFolder = entry.isDirectory()
+      if (!isFolder && !entry.isFile()) continue
+      const full = Buffer.concat([folder, Buffer.from(path.sep), entry.name])
+      const name = full.toString('utf8')
+      if (skippedNames.includes(entry.name.toString('utf8')) || rules.isIgnored(name, isFolder, here))
+        continue
+      if (isFolder) yield* walkFolder(full, await rules.inside(name, here))
+      else yield full
+    }
+  }
+}
+
+async function readFolder(folder: Buffer) {
+  try {
+    return await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
+  } catch (error) {
+    // It has gone, or may not be read: the others are searched.
+    if (errnoOf(error) !== null) return []
+    throw error
+  }
+}
+
+function makeExpression({ query, isRegex, isCaseSensitive }: GrepSearch): RegExp {
+  const [, inline = '', rest = query] = isRegex ? (/^\(\?([ims]+)\)(.*)$/s.exec(query) ?? []) : []
+  const source = isRegex ? rest : query.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&').replaceAll('\\-', '\\x2d')
+  const flags = new Set([...inline, ...(isCaseSensitive ? '' : 'i')])
+  try {
+    return new RegExp(source, [...flags, 'u'].join(''))
+  } catch (error) {
+    throw new ToolFailure(`grep failed: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+async function searchFile(file: Buffer, expression: RegExp, search: GrepSearch): Promise<GrepFile | null> {
+  const bytes = await readSearched(file)
+  if (bytes === null) return null
+  const lines = splitLines(bytes)
+  if (lines === null) return null
+  const matches = findMatches(lines, expression, search.mostMatches + 1)
+  if (matches.size === 0) return null
+  const wanted = new Set<number>()
+  for (const index of matches.keys()) {
+    const last = Math.min(lines.length - 1, index + search.contextLines)
+    for (let at = Math.max(0, index - search.contextLines); at <= last; at += 1) wanted.add(at)
+  }
+  const shown = new Map<number, GrepLine>()
+  for (const index of [...wanted].sort((a, b) => a - b)) {
+    const at = matches.get(index)
+    const line = lines[index]?.shown ?? ''
+    shown.set(index + 1, { text: showLine(line, at ?? 0), isMatch: at !== undefined })
+  }
+  return { path: file, lines: shown }
+}
+
+async function readSearched(file: Buffer): Promise<Buffer | null> {
+  try {
+    return (await stat(file)).size > limits.grepFileBytes ? null : await readFile(file)
+  } catch (error) {
+    // It has gone, or may not be read.
+    if (errnoOf(error) !== null) return null
+    throw error
+  }
+}
+
+interface Line {
+  /** What is matched: bytes that are not UTF-8 match nothing. */
+  readonly matched: string
+  readonly shown: string
+}
+
+/** Null for a binary file: one with a NUL anywhere. */
+function splitLines(bytes: Buffer): ReadonlyArray<Line> | null {
+  const { encoding, mark } = readMark(bytes)
+  const body = bytes.subarray(mark.length)
+  if (encoding === 'utf-16le' || encoding === 'utf-16be') {
+    const text = decodeWide(body.subarray(0, body.length - (body.length % 2)), encoding)
+    return text.includes('\0') ? null : linesOf(text).map((line) => ({ matched: line, shown: line }))
+  }
+  if (body.includes(0)) return null
+  const text = tryDecodeUtf8(body)
+  if (text !== null) return linesOf(text).map((line) => ({ matched: line, shown: line }))
+  return linesOf(body.toString('latin1')).map((line) => {
+    const raw = Buffer.from(line, 'latin1')
+    const matched = raw.toString('utf8')
+    return { matched, shown: tryDecodeUtf8(raw) ?? line }
+  })
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
+}
+
+const mostMilliseconds = 2000
+
+/** Where each matching line matches first. A pattern that takes too long on one file ends the search. */
+function findMatches(lines: ReadonlyArray<Line>, expression: RegExp, most: number): Map<number, number> {
+  const found = new Map<number, number>()
+  const scan = () => {
+    for (const [index, { matched }] of lines.entries()) {
+      if (found.size >= most) return
+      const at = matched.search(expression)
+      if (at !== -1) found.set(index, at)
+    }
+  }
+  try {
+    // The only way to stop a regular expression that backtracks without end.
+    vm.runInNewContext('scan()', { scan }, { timeout: mostMilliseconds })
+  } catch (error) {
+    if (!isTimeout(error)) throw error
+    throw new ToolFailure('the regular expression takes too long; use a simpler one')
+  }
+  return found
+}
+
+// The error is one of the other context, whose `Error` is not ours.
+function isTimeout(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return false
+  return error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+}
