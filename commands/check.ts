@@ -40,6 +40,7 @@ export class CheckCommand extends BaseCommand {
       },
       strict: this.strict,
       probe: this.probe,
+      isInteractive: this.context.terminals.stdin && this.context.terminals.stdout,
     })
     if (globals.json) print.json(report)
     else print.styled(formatCheckReport(report, await makeColours(this.context, 'stdout')))

@@ -1,31 +1,67 @@
-import { closeSync, openSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { open, realpath, rename, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { errnoOf } from '../errors.ts'
-import { syncDescriptor } from './descriptor.ts'
 
 /** Makes the entries of a folder (new files, renames) survive a power cut. Windows has no such call: nothing is done. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
-  const fd = openSync(folder, 'r')
+  const handle = await open(folder, 'r')
   try {
-    await syncDescriptor(fd)
+    await handle.sync()
   } catch (error) {
     // Some network and FUSE file systems refuse to sync a folder; they order entries themselves.
     if (!['EINVAL', 'ENOTSUP', 'EBADF'].includes(errnoOf(error) ?? '')) throw error
   } finally {
-    closeSync(fd)
+    await handle.close()
   }
 }
 
 /** Replaces a file as a whole (0600): readers see the old bytes or the new ones. Synced, and its folder too. */
 export async function writeFileDurably(file: string, data: string | Buffer): Promise<void> {
-  const { default: writeFileAtomic } = await import('write-file-atomic')
-  await writeFileAtomic(file, data, { mode: 0o600 })
-  await syncFolder(path.dirname(file))
+  await replace(file, data, { synced: true })
 }
 
 /** Replaces a file that can be made again from others: readers see the old or the new bytes, nothing is synced. */
 export async function replaceDerivedFile(file: string, data: string | Buffer): Promise<void> {
-  const { default: writeFileAtomic } = await import('write-file-atomic')
-  await writeFileAtomic(file, data, { mode: 0o600, fsync: false })
+  await replace(file, data, { synced: false })
+}
+
+/**
+ * Our own, since the library for it takes a write that a full disk cut short for a whole one, and would put half a file in
+ * the old one's place.
+ */
+async function replace(
+  file: string,
+  data: string | Buffer,
+  { synced }: { readonly synced: boolean },
+): Promise<void> {
+  const target = await realTarget(file)
+  const temporary = `${target}.${randomBytes(6).toString('hex')}.tmp`
+  try {
+    const handle = await open(temporary, 'wx', 0o600)
+    try {
+      await handle.writeFile(data)
+      if (synced) await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(temporary, target)
+  } catch (error) {
+    await unlink(temporary).catch(() => {
+      // It may never have been made; what failed before is what the caller must hear.
+    })
+    throw error
+  }
+  if (synced) await syncFolder(path.dirname(target))
+}
+
+/** A file behind a link is replaced where it really is, so that the link stays. */
+async function realTarget(file: string): Promise<string> {
+  try {
+    return await realpath(file)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return path.join(await realpath(path.dirname(file)), path.basename(file))
+    throw error
+  }
 }

@@ -1,0 +1,134 @@
+import { CassError } from '../errors.ts'
+import { Conversation } from './conversation.ts'
+import { tryParseEntry } from './entry.ts'
+import { readTranscriptMeta } from './library.ts'
+import { statOrNull } from './logFile.ts'
+import { logPath, transcriptPath } from './paths.ts'
+
+/** What a check of stored data found. A note is nothing lost. */
+export interface LogFinding {
+  readonly severity: 'note' | 'damage'
+  readonly code: string
+  readonly subject: string
+  readonly message: string
+  /** What it means for the user. */
+  readonly effect: string
+}
+
+/** Reads a conversation whole, every body too, and tells what cannot be read. Changes nothing. */
+export function checkConversation(
+  root: string,
+  id: string,
+): { readonly findings: LogFinding[]; readonly messages: number } {
+  let conversation: Conversation
+  try {
+    conversation = Conversation.open(root, id)
+  } catch (error) {
+    if (!(error instanceof CassError)) throw error
+    const message = error.message
+    return {
+      findings: [damage('conversation_unreadable', id, message, 'none of its messages can be shown')],
+      messages: 0,
+    }
+  }
+  const { graph, oldChat } = conversation
+  if (oldChat !== null) {
+    const findings = oldChat.problems.map(({ line, reason }) =>
+      damage('chat_bad_line', id, `line ${line}: ${reason}`, 'this line is skipped, the rest is kept'),
+    )
+    return { findings, messages: graph.nodes.size }
+  }
+  const findings = [
+    ...graph.holes.map(({ offset, length }) => holeAt(id, offset, length)),
+    ...graph.gaps.map((message) =>
+      damage(
+        'log_gap',
+        id,
+        `the message before '${message}' is missing`,
+        'the branch goes on behind the last message before it',
+      ),
+    ),
+    ...damagedBodies(conversation),
+    ...notes(conversation),
+  ]
+  return { findings, messages: graph.nodes.size }
+}
+
+function holeAt(id: string, offset: number, length: number): LogFinding {
+  const where = `${length} bytes at ${offset} are no entry`
+  return damage(
+    'log_hole',
+    id,
+    where,
+    'they are passed over; a message in them that was saved again is not lost',
+  )
+}
+
+function damagedBodies(conversation: Conversation): LogFinding[] {
+  const { graph, log, id } = conversation
+  const readable = new Set<string>()
+  log.readLines(graph.nodes.values(), (node, line) => {
+    const isWhole = tryParseEntry(line.toString('utf8')) !== null
+    if (isWhole) readable.add(node.id)
+    return isWhole
+  })
+  return [...graph.nodes.keys()]
+    .filter((message) => !readable.has(message))
+    .map((message) =>
+      damage(
+        'message_damaged',
+        id,
+        `the text of message '${message}' is damaged`,
+        'only this message is lost',
+      ),
+    )
+}
+
+function notes(conversation: Conversation): LogFinding[] {
+  const { root, id, graph, log } = conversation
+  const findings: LogFinding[] = []
+  const size = statOrNull(logPath(root, id))?.size ?? 0
+  if (log.position < size) {
+    findings.push(
+      note(
+        'log_torn',
+        id,
+        `the last ${size - log.position} bytes are no whole line`,
+        'what was acknowledged is not among them',
+      ),
+    )
+  }
+  for (const { turn, head } of graph.openTurns.values()) {
+    findings.push(
+      note(
+        'turn_open',
+        conversation.chatIdOf(head),
+        `the turn '${turn}' has not ended`,
+        'it runs, or the next turn on this branch completes it',
+      ),
+    )
+  }
+  for (const head of graph.heads.values()) {
+    const chatId = conversation.chatIdOf(head.id)
+    const meta = readTranscriptMeta(root, chatId)
+    if (meta === null && statOrNull(transcriptPath(root, chatId)) !== null) {
+      findings.push(
+        note(
+          'transcript_foreign',
+          chatId,
+          'its transcript does not begin as one',
+          'the next save keeps it as a chat of its own',
+        ),
+      )
+    }
+  }
+  return findings
+}
+
+function damage(code: string, subject: string, message: string, effect: string): LogFinding {
+  return { severity: 'damage', code, subject, message, effect }
+}
+
+function note(code: string, subject: string, message: string, effect: string): LogFinding {
+  return { severity: 'note', code, subject, message, effect }
+}

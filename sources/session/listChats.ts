@@ -1,0 +1,83 @@
+import { Conversation } from '../conversation/conversation.ts'
+import { readCurrentBranch } from '../conversation/currentBranch.ts'
+import { listConversationIds, summarize } from '../conversation/library.ts'
+import type { Branch } from './branch.ts'
+import { branchesOf, type Unreadable } from './family.ts'
+import type { Place } from './place.ts'
+
+/** One conversation in a list. */
+export interface Chat {
+  /** Of its current branch here, else of its newest one. */
+  readonly chat_id: string
+  readonly conversation: string
+  readonly created_at: string
+  readonly last_activity: string
+  readonly model: string
+  readonly workspace: string
+  readonly branches: number
+  readonly records: number
+  readonly preview: string
+}
+
+export interface ListedChats {
+  readonly chats: ReadonlyArray<Chat>
+  readonly unreadable: ReadonlyArray<Unreadable>
+}
+
+/**
+ * The conversations of the folder, with `all` of every folder; newest activity first. `search` keeps those of which a
+ * message contains the text, whatever the case of its letters.
+ */
+export async function listChats(
+  place: Place,
+  { all, search }: { readonly all: boolean; readonly search: string | null },
+): Promise<ListedChats> {
+  const current = readCurrentBranch(place.root, place.cwd)
+  const { branches, unreadable } = branchesOf(place, listConversationIds(place.root), current)
+  const chats = [...new Set(branches.map(({ conversation }) => conversation))]
+    .map((id) => branches.filter(({ conversation }) => conversation === id))
+    .flatMap((rows) => chatOf(place, rows) ?? [])
+    .filter(({ workspace }) => all || workspace === place.cwd)
+    .filter(({ conversation }) => search === null || contains(place, conversation, search))
+    .toSorted((a, b) => time(b.last_activity) - time(a.last_activity) || (a.chat_id < b.chat_id ? 1 : -1))
+  return { chats, unreadable }
+}
+
+function chatOf(place: Place, rows: ReadonlyArray<Branch>): Chat | null {
+  const live = rows.filter(({ retired }) => !retired)
+  const first = rows[0]
+  const shown = live.find(({ current }) => current) ?? newest(live) ?? first
+  if (first === undefined || shown === undefined) return null
+  const { model } = summarize(place.root, first.conversation).meta
+  return {
+    chat_id: shown.chat_id,
+    conversation: first.conversation,
+    created_at: first.created_at,
+    last_activity: newest(rows)?.last_activity ?? first.last_activity,
+    model,
+    workspace: first.workspace,
+    branches: live.length,
+    records: shown.records,
+    preview: first.preview,
+  }
+}
+
+function newest(rows: ReadonlyArray<Branch>): Branch | undefined {
+  return rows.toSorted((a, b) => time(b.last_activity) - time(a.last_activity))[0]
+}
+
+/** Times of other programs have fractions of any length and other offsets, so they are not compared as text. */
+function time(text: string): number {
+  const parsed = Date.parse(text)
+  return Number.isNaN(parsed) ? 0 : parsed
+}
+
+function contains(place: Place, id: string, search: string): boolean {
+  const wanted = search.toLowerCase()
+  const conversation = Conversation.open(place.root, id)
+  return [...conversation.graph.heads.keys()].some((head) =>
+    conversation
+      .items(conversation.chain(head), 'whole', head)
+      .some(({ message }) => message.role !== 'system' && message.content.toLowerCase().includes(wanted)),
+  )
+}
