@@ -2,9 +2,10 @@ import { groupMessages } from '../conversation/groups.ts'
 import type { Message } from '../conversation/message.ts'
 import type { RequestMessage } from '../conversation/request.ts'
 import { buildRequest } from '../conversation/request.ts'
+import { addGroup } from './fillWindow.ts'
 import type { ToolSpec } from './model.ts'
 import { estimateTokens } from './tokens.ts'
-import { addGroup, makeWindow, windowGroups, windowTokens } from './window.ts'
+import { makeWindow, windowGroups, windowTokens } from './window.ts'
 import { shownMessage } from './windowParts.ts'
 
 /** What is known of the model's room and the user's limits. */

@@ -10,7 +10,7 @@ export const RESULT_STEPS = [Number.POSITIVE_INFINITY, 12_000, 4_800, 1_200, 320
 /** The label that a notice gets when it is sent. */
 const LABEL_TOKENS = 24
 
-/** One message of the window, as it will be shown. Only this module and `window.ts` change it. */
+/** One message of the window, as it will be shown. Only this module and `window.ts` change it, so that the totals stay true. */
 export interface Part {
   readonly message: Message
   /** The call that a tool result answers. */
@@ -21,18 +21,14 @@ export interface Part {
   step: number
   /** Only the text and the names of calls are left: no reasoning, no arguments. */
   bare: boolean
+  /** False once it was dropped. */
+  isShown: boolean
   shown: string
   tokens: number
 }
 
-/** A user message, or what the model did next: an assistant message and its results. */
-export interface Group {
-  readonly type: 'user' | 'step'
-  readonly parts: ReadonlyArray<Part>
-}
-
 export function makePart(message: Message, call: ToolCall | null, limit: number): Part {
-  const part: Part = { message, call, later: [], step: 0, bare: false, shown: message.content, tokens: 0 }
+  const part: Part = { message, call, later: [], step: 0, bare: false, isShown: false, shown: '', tokens: 0 }
   refresh(part, limit)
   return part
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Context, contextBudget, makeContext } from '../../../sources/agent/context.ts'
+import { estimateMessage } from '../../../sources/agent/tokens.ts'
 import type { Message } from '../../../sources/conversation/message.ts'
 import { objectionTo } from '../conversation/_strict.ts'
 import {
@@ -259,6 +260,7 @@ describe('any branch in any room', () => {
         expect(objectionTo(context.messages)).toBeNull()
         expect(context.messages.findLast(({ role }) => role === 'user')!.content).toContain('and now this')
         expect(context.tokens).toBeLessThanOrEqual(context.budget)
+        expect(countTokens(context)).toBeLessThanOrEqual(context.tokens)
         // The newest step of these branches has up to five messages, and always stays with the user's message.
         expect(ownMessages(context)).toBeLessThanOrEqual(Math.max(limits.message_limit, 6))
       }),
@@ -300,6 +302,21 @@ describe('any branch in any room', () => {
 
 /** Without the notes that stand in where the alternation of roles would break. */
 function ownMessages({ messages }: Context): number {
-  return messages.slice(1).filter(({ content }) => !/^(\[note from cass|\(No answer)/.test(content ?? ''))
-    .length
+  return messages.slice(1).filter(({ content }) => !isNote(content)).length
+}
+
+/** The request counted anew, from what is really in it. */
+function countTokens({ messages }: Context): number {
+  const sizes = messages.map((message) => {
+    if (isNote(message.content)) return 0
+    const content = message.content ?? ''
+    return message.role === 'assistant'
+      ? estimateMessage({ content, calls: message.tool_calls ?? [] })
+      : estimateMessage({ content })
+  })
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+function isNote(content: string | null): boolean {
+  return /^(\[note from cass|\(No answer)/.test(content ?? '')
 }
