@@ -9,6 +9,7 @@ import { familyOf } from '../conversation/library.ts'
 import type { Message } from '../conversation/message.ts'
 import type { WriterLock } from '../conversation/writers.ts'
 import { Journal } from '../edits/journal.ts'
+import { journalPathOf } from '../edits/journalLine.ts'
 import { observeTracked } from '../edits/observe.ts'
 import { CassError } from '../errors.ts'
 import type { HoldWait } from '../workspace/hold.ts'
@@ -73,8 +74,9 @@ interface Work {
 async function runAsWriter(work: Work): Promise<TurnOutcome> {
   const { place, options, chosen, opened, writer } = work
   const { conversation, standing } = opened
-  const { emit, signal } = options
+  const { signal } = options
   const workspace = workspaceOf(place)
+  const emit = (event: TurnEvent) => options.emit(withJournalPath(event, workspace.root))
   const journal = new Journal({ home: place.root, workspace })
   const notices = makeNotices(emit)
   const log = new TurnLog({
@@ -202,6 +204,11 @@ async function beginTurn(
     userId: asked?.id ?? user.id,
     messages: conversation.items(conversation.chain(head), 'whole', head).map(({ message }) => message),
   }
+}
+
+/** Events name files as the journal does: relative to the workspace, absolute only outside it. */
+function withJournalPath(event: TurnEvent, root: string): TurnEvent {
+  return event.type === 'file_changed' ? { ...event, path: journalPathOf(root, event.path) } : event
 }
 
 /** A branch without a prompt can only be answered where the user has the last word. */
