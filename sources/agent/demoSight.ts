@@ -3,7 +3,7 @@ import type { ModelRequest } from './model.ts'
 import { parseReadSections } from './readSections.ts'
 
 /** One tool call of the current turn and what came of it. */
-export interface SeenCall {
+interface SeenCall {
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
   readonly result: string

@@ -17,7 +17,7 @@ export interface Group {
   readonly parts: ReadonlyArray<Part>
 }
 
-export interface Turn {
+interface Turn {
   /** Null only for messages before the first user message. */
   readonly user: Group | null
   readonly steps: Group[]
@@ -27,7 +27,7 @@ export interface Turn {
  * By how much requests grew from one answer to the next, as reported and as estimated. Whole requests are no measure:
  * what an earlier one held (another prompt, other tools, messages from before this window) is not known any more.
  */
-export interface Growth {
+interface Growth {
   reported: number
   estimated: number
   /** Input tokens of the last answer; null when there was none, or messages were left out since. */

@@ -64,7 +64,7 @@ describe('readInstructions', () => {
   })
 
   it('does not wait for a named pipe', async () => {
-    execFileSync('mkfifo', [join(root, 'AGENTS.md')])
+    execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', join(root, 'AGENTS.md')])
     const { skipped } = await readInstructions({ root, folder: root })
     expect(skipped).toEqual([{ path: 'AGENTS.md', reason: 'it is not a regular file' }])
   })
