@@ -72,7 +72,7 @@ function applyEdits(decoded: DecodedText, original: Buffer, edits: ReadonlyArray
     return applyDecoded(decoded, edits)
   } catch (error) {
     // A file that is UTF-8 but for a few bytes: the texts are looked for as the bytes they are in UTF-8.
-    const isPlain = edits.every(({ old_text: old, new_text: put }) => isAscii(old) && isAscii(put))
+    const isPlain = edits.every(({ old_text: old }) => isAscii(old))
     if (!(error instanceof ToolFailure) || isPlain) throw error
     const asBytes = edits.map(({ old_text: old, new_text: put }) => ({
       old_text: utf8Bytes(old),

@@ -4,8 +4,10 @@ import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach } from 'vitest'
+import type { ObservedFile } from '../../../sources/edits/editOptions.ts'
+import type { EditSink } from '../../../sources/edits/editSink.ts'
 import { CassError, errnoOf } from '../../../sources/errors.ts'
-import type { EditSink, ObservedFile, ToolContext } from '../../../sources/tools/tool.ts'
+import type { ToolContext } from '../../../sources/tools/tool.ts'
 import type { AccessMode } from '../../../sources/workspace/policy.ts'
 
 /** A folder of its own for one test, with a workspace, the bundled docs, a home and a cass home in it. */
