@@ -18,6 +18,15 @@ export abstract class BaseCommand extends Command<CommandContext> {
     }
   }
 
+  /** Says which conversations a list had to leave out. */
+  protected warnOfUnreadable(
+    unreadable: ReadonlyArray<{ readonly conversation: string; readonly message: string }>,
+  ): void {
+    for (const { conversation, message } of unreadable) {
+      this.context.print.warn(`conversation '${conversation}' is left out: ${message}`)
+    }
+  }
+
   /** Prints an error and gives its exit code. */
   protected report(error: unknown): number {
     return report(error, this.context)

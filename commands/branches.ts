@@ -28,9 +28,7 @@ export class BranchesCommand extends BaseCommand {
   async execute(): Promise<number> {
     const { print, globals } = this.context
     const listed = await listBranches(makePlace(this.context), { all: this.all, retired: this.retired })
-    for (const { conversation, message } of listed.unreadable) {
-      print.warn(`conversation '${conversation}' cannot be read: ${message}`)
-    }
+    this.warnOfUnreadable(listed.unreadable)
     if (globals.json) print.json(listed)
     else {
       print.records(

@@ -2,10 +2,8 @@ import { Option } from 'clipanion'
 import type { TurnEvent } from '../sources/agent/events.ts'
 import { CassError } from '../sources/errors.ts'
 import type { Place } from '../sources/session/place.ts'
-import { prepareDemo } from '../sources/session/prepareDemo.ts'
 import { runTurn } from '../sources/session/runTurn.ts'
 import { refuseTogether } from './options.ts'
-import { makePlace } from './place.ts'
 import { type ApprovalRequest, askApproval } from './terminal/approval.ts'
 import { makeColours } from './terminal/colours.ts'
 import { makeLineReader } from './terminal/lineReader.ts'
@@ -48,8 +46,7 @@ export class ChatCommand extends TurnCommand {
         hint: 'use `cass run` in scripts and pipes',
       })
     }
-    const place = makePlace(this.context)
-    return await this.#loop(this.demo ? await prepareDemo(place) : place, { target, overrides })
+    return await this.#loop(await this.preparePlace(), { target, overrides })
   }
 
   #target(): Target {
@@ -72,7 +69,7 @@ export class ChatCommand extends TurnCommand {
     const colours = await makeColours(this.context, 'stderr')
     const reader = makeLineReader(this.context)
     let { target } = start
-    print.note(`cass in ${place.cwd}${this.demo ? ' (demo)' : ''}; /quit or Ctrl-D ends the chat`)
+    print.note(`cass in ${place.cwd}; /quit or Ctrl-D ends the chat`)
     for (;;) {
       const line = await reader.ask(colours.bold('> '))
       if (line === null || line.trim() === '/quit') break

@@ -27,6 +27,7 @@ export class ChatsCommand extends BaseCommand {
   async execute(): Promise<number> {
     const { print, globals, cwd } = this.context
     const listed = await listChats(makePlace(this.context), { all: this.all, search: this.search ?? null })
+    this.warnOfUnreadable(listed.unreadable)
     if (globals.json) print.json(listed)
     else {
       print.records(

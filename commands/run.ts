@@ -1,10 +1,8 @@
 import { Option } from 'clipanion'
 import type { StopReason, TurnEvent } from '../sources/agent/events.ts'
-import { prepareDemo } from '../sources/session/prepareDemo.ts'
 import { runTurn } from '../sources/session/runTurn.ts'
 import { usageError } from './argv.ts'
 import { isCount, refuseTogether } from './options.ts'
-import { makePlace } from './place.ts'
 import { makeColours } from './terminal/colours.ts'
 import { readAll } from './terminal/input.ts'
 import { makeProgress } from './terminal/progress.ts'
@@ -52,12 +50,12 @@ export class RunCommand extends TurnCommand {
     if (prompt === null && target.type !== 'branch') {
       throw usageError('there is no prompt', 'give it as an argument or through a pipe')
     }
-    const place = makePlace(this.context)
+    const place = await this.preparePlace()
     const progress = makeProgress(print, await makeColours(this.context, 'stderr'))
     const cancel = new AbortController()
     const stopListening = interrupts.listen(() => cancel.abort())
     try {
-      const { stop_reason, text } = await runTurn(this.demo ? await prepareDemo(place) : place, {
+      const { stop_reason, text } = await runTurn(place, {
         prompt,
         target,
         overrides,

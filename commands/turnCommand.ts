@@ -1,7 +1,10 @@
 import { Option } from 'clipanion'
+import type { Place } from '../sources/session/place.ts'
+import { prepareDemo } from '../sources/session/prepareDemo.ts'
 import type { AccessMode } from '../sources/workspace/policy.ts'
 import { BaseCommand } from './base.ts'
 import { refuseTogether } from './options.ts'
+import { makePlace } from './place.ts'
 
 /** What stands in the way of the configured provider and access mode for one run; null: as configured. */
 export interface Overrides {
@@ -38,6 +41,15 @@ export abstract class TurnCommand extends BaseCommand {
       api_key_env: this.apiKeyEnv ?? null,
       access_mode: this.#accessMode(),
     }
+  }
+
+  /** Where the turn happens: here, or with `--demo` in a scratch workspace of its own. */
+  protected async preparePlace(): Promise<Place> {
+    const place = makePlace(this.context)
+    if (!this.demo) return place
+    const demo = await prepareDemo(place)
+    this.context.print.note(`demo: working on a sample project in ${demo.cwd}`)
+    return demo
   }
 
   #accessMode(): AccessMode | null {

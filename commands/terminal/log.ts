@@ -1,37 +1,30 @@
-import type { CassRecord } from '../../sources/conversation/record.ts'
+import type { LoggedRecord } from '../../sources/session/readBranchLog.ts'
 import type { Colours } from './colours.ts'
 import { firstLine, formatCall, formatRecord } from './record.ts'
 import { stripControls } from './text.ts'
 
-/** A record with its place on the branch. */
-export type LogRecord = CassRecord & {
-  readonly message_id: string | null
-  readonly record_index: number
-  readonly notice: string | null
-}
-
 /** Records in full, each below a line that says what it is. Results of tools are shortened to what fits the eye. */
-export function formatLog(records: ReadonlyArray<LogRecord>, colours: Colours): string {
+export function formatLog(records: ReadonlyArray<LoggedRecord>, colours: Colours): string {
   return records
     .map((record) => `${formatHeading(record, colours)}\n${indent(formatBody(record))}\n\n`)
     .join('')
 }
 
 /** A record on one line. */
-export function formatLine(record: LogRecord, colours: Colours): string {
+export function formatLine(record: LoggedRecord, colours: Colours): string {
   const { title, detail } = describe(record)
   return `${colours.yellow(String(record.record_index))} ${colours.bold(title)} ${stripControls(detail)}`.trimEnd()
 }
 
 const shownLines = 12
 
-function formatHeading(record: LogRecord, colours: Colours): string {
+function formatHeading(record: LoggedRecord, colours: Colours): string {
   const { title } = describe(record)
   const time = 'ts' in record && record.ts !== '' ? ` · ${record.ts}` : ''
   return `${colours.yellow(String(record.record_index))} ${colours.bold(title)}${colours.dim(stripControls(time))}`
 }
 
-function formatBody(record: LogRecord): string {
+function formatBody(record: LoggedRecord): string {
   const lines = stripControls(formatRecord(record)).trimEnd().split('\n')
   if (record.type !== 'tool' || lines.length <= shownLines) return lines.join('\n')
   return [...lines.slice(0, shownLines), `… ${lines.length - shownLines} more lines, see \`cass show\``].join(
@@ -39,11 +32,9 @@ function formatBody(record: LogRecord): string {
   )
 }
 
-function describe(record: LogRecord): { readonly title: string; readonly detail: string } {
+function describe(record: LoggedRecord): { readonly title: string; readonly detail: string } {
   const title = record.notice === null ? titleOf(record) : `${titleOf(record)} (${record.notice})`
   switch (record.type) {
-    case 'meta':
-      return { title, detail: record.model }
     case 'assistant': {
       const calls = record.tool_calls.map((call) => formatCall(call.name, call.arguments))
       return {
@@ -58,7 +49,7 @@ function describe(record: LogRecord): { readonly title: string; readonly detail:
   }
 }
 
-function titleOf(record: LogRecord): string {
+function titleOf(record: LoggedRecord): string {
   return record.type === 'tool' ? `tool ${stripControls(record.name)} ${record.ok ? '✓' : '✗'}` : record.type
 }
 

@@ -9,8 +9,19 @@ import { stripControls } from './text.ts'
  * answer is data. What it gives must not throw, since the agent calls it.
  */
 export function makeProgress(print: Printer, colours: Colours): (event: TurnEvent) => void {
-  const calls = new Map<string, { readonly title: string; readonly changes: string[] }>()
+  const titles = new Map<string, string>()
+  // A call's changes are told behind its result, so its line waits for the next event of another kind.
+  let ended: { readonly line: string; readonly changes: string[] } | null = null
+  const flush = () => {
+    if (ended !== null) print.progress([ended.line, ...ended.changes].join('  '))
+    ended = null
+  }
   return (event) => {
+    if (event.type === 'file_changed') {
+      ended?.changes.push(`+${event.added} -${event.removed}`)
+      return
+    }
+    flush()
     switch (event.type) {
       case 'session_started':
         print.progress(colours.dim(`${event.chat_id} · ${stripControls(event.model)} · ${event.access_mode}`))
@@ -18,18 +29,13 @@ export function makeProgress(print: Printer, colours: Colours): (event: TurnEven
           print.progress(colours.dim(`instructions: ${stripControls(path)}`))
         break
       case 'tool_call_started':
-        calls.set(event.id, { title: formatCall(event.name, event.arguments), changes: [] })
-        break
-      case 'file_changed':
-        calls.get(event.tool_call_id)?.changes.push(`+${event.added} -${event.removed}`)
+        titles.set(event.id, formatCall(event.name, event.arguments))
         break
       case 'tool_result': {
-        const { title, changes } = calls.get(event.id) ?? { title: event.name, changes: [] }
         const mark = event.ok ? colours.green('✓') : colours.red('✗')
-        const outcome = event.ok ? changes.join(' ') : firstLine(event.content)
-        print.progress(
-          `${mark} ${stripControls(title)}${outcome === '' ? '' : `  ${stripControls(outcome)}`}`,
-        )
+        const title = stripControls(titles.get(event.id) ?? event.name)
+        const failure = event.ok ? '' : `  ${stripControls(firstLine(event.content))}`
+        ended = { line: `${mark} ${title}${failure}`, changes: [] }
         break
       }
       case 'status':

@@ -1,7 +1,7 @@
-import type { CassRecord } from '../../sources/conversation/record.ts'
+import type { ShownCheckpoint } from '../../sources/session/showCheckpoint.ts'
 
 /** A record in full, as text: what was said, and each call with its arguments. */
-export function formatRecord(record: CassRecord): string {
+export function formatRecord(record: ShownCheckpoint['record']): string {
   switch (record.type) {
     case 'meta':
       return JSON.stringify(record, null, 2)
@@ -24,11 +24,21 @@ export function formatRecord(record: CassRecord): string {
 /** The arguments of a call on one line: what it is about, not every byte of it. */
 export function formatCall(name: string, callArguments: unknown): string {
   if (typeof callArguments !== 'object' || callArguments === null) return name
-  const facts = callArguments as Readonly<Record<string, unknown>>
-  const subject = [facts.command, facts.path, facts.file_path, facts.pattern].find(
+  const facts: Readonly<Record<string, unknown>> = { ...callArguments }
+  const subject = [facts.command, facts.path, facts.pattern, pathsOf(facts.files)].find(
     (value) => typeof value === 'string',
   )
   return typeof subject === 'string' ? `${name} ${firstLine(subject)}` : name
+}
+
+// The files of one `read`: the first by name, the others by number.
+function pathsOf(files: unknown): string | null {
+  if (!Array.isArray(files)) return null
+  const paths = files.flatMap((file: unknown) =>
+    typeof file === 'object' && file !== null && 'path' in file ? [String(file.path)] : [],
+  )
+  const [first] = paths
+  return first === undefined || paths.length === 1 ? (first ?? null) : `${first} and ${paths.length - 1} more`
 }
 
 /** The first line of a text that is not blank. */
