@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs'
 import type { Approval, ApprovalRequest } from '../agent/callSettings.ts'
 import type { StopReason, TurnEvent } from '../agent/events.ts'
 import { readInstructions } from '../agent/instructions.ts'
@@ -98,7 +99,11 @@ async function runAsWriter(work: Work): Promise<TurnOutcome> {
   }
   const turn = newMessageId(place)
   const docsFolder = await installDocs(place)
-  const policy = { mode: chosen.accessMode, workspace: place.cwd, docsFolder, cassHome: place.root }
+  const policy = {
+    ...{ mode: chosen.accessMode, workspace: place.cwd },
+    // As they really are, or a link to them would not be protected.
+    ...{ docsFolder: realpathSync(docsFolder), cassHome: realpathSync(place.root) },
+  }
   const toolsOptions = {
     place,
     chosen,
