@@ -72,7 +72,7 @@ export interface LineSource {
 export function makeJournalLine(source: LineSource, by: Attribution, content: LineContent): JournalLine {
   const { type, path: file, before, after, created_dirs, ...rest } = content
   const { writer, ...whose } = by
-  return {
+  const line: JournalLine = {
     v: journalVersion,
     id: source.newId(),
     writer,
@@ -85,6 +85,9 @@ export function makeJournalLine(source: LineSource, by: Attribution, content: Li
     ...rest,
     ts: source.now().toISOString(),
   }
+  // What could not be read again would be a hole, and the change that it tells of unknown.
+  if (!isJournalLine(line)) throw new Error(`Assertion failed: no journal line: ${JSON.stringify(line)}`)
+  return line
 }
 
 /** The line that takes `line` back: what it announced did not come to pass. */

@@ -36,7 +36,10 @@ function task(place: JournalPlace, file: string, changes: Partial<WorkerTask>): 
   return { home, root: workspace.root, file, writer: 'dead', ...none, ...changes }
 }
 
-async function settle(place: JournalPlace, turn: string | null = null) {
+async function settle(
+  place: JournalPlace,
+  { turn = null, inLog = '' }: { turn?: string | null; inLog?: string } = {},
+) {
   return settleLines({
     journal: new Journal(place),
     writer: 'w2',
@@ -44,7 +47,7 @@ async function settle(place: JournalPlace, turn: string | null = null) {
     path: null,
     wait: noWait,
     isWriterAlive: async (writer) => writer !== 'dead',
-    isMessageInLog: async () => false,
+    isMessageInLog: async (conversation, id) => conversation === 'conv' && id === inLog,
     now: () => testTime,
     newId,
   })
@@ -62,7 +65,9 @@ describe('a process killed in the middle of an edit', () => {
     const place = makePlace()
     const file = put(place.workspace.root, 'a', 'old')
     expect((await runWorker(script, task(place, file, { killAt }))).signal).toBe('SIGKILL')
-    expect(await settle(place, 't1')).toMatchObject([{ line: { path: 'a', message_id: 'm-dead' }, verdict }])
+    expect(await settle(place, { turn: 't1' })).toMatchObject([
+      { line: { path: 'a', message_id: 'm-dead' }, verdict },
+    ])
     expect(textOf(file)).toBe(text)
     expect(readLines(place).map(({ type }) => type)).toEqual(verdict === 'void' ? ['edit', 'void'] : ['edit'])
     expect(tempFiles(place.workspace.root)).toEqual([])
@@ -117,12 +122,52 @@ describe('a process killed in the middle of an edit', () => {
     expect(tempFiles(place.workspace.root)).toEqual([])
   })
 
-  test('is left alone while its writer may live, or when its result is in the log', async () => {
+  test('is left alone while its writer may live', async () => {
     const place = makePlace()
     const file = put(place.workspace.root, 'a', 'old')
     await runWorker(script, task(place, file, { killAt: 'temp_written', writer: 'w9' }))
     expect(await settle(place)).toEqual([])
     expect(tempFiles(place.workspace.root)).toHaveLength(1)
+  })
+
+  test('is left alone when its result is in the log, or its turn is not the one in question', async () => {
+    const place = makePlace()
+    const file = put(place.workspace.root, 'a', 'old')
+    await runWorker(script, task(place, file, { killAt: 'temp_written' }))
+    expect(await settle(place, { turn: 't7' })).toEqual([])
+    expect(await settle(place, { inLog: 'm-dead' })).toEqual([])
+    expect(await settle(place, { turn: 't1' })).toHaveLength(1)
+  })
+
+  test('is told again to the turn that owns it, after someone else took it back', async () => {
+    const place = makePlace()
+    const file = put(place.workspace.root, 'a', 'old')
+    await runWorker(script, task(place, file, { killAt: 'temp_written' }))
+    await settle(place)
+    const lines = readLines(place)
+    expect(await settle(place, { turn: 't1' })).toMatchObject([{ verdict: 'void' }])
+    expect(readLines(place)).toEqual(lines)
+  })
+
+  test('while it wrote its temporary file leaves nothing to keep', async () => {
+    const place = makePlace()
+    const file = put(place.workspace.root, 'a', 'old')
+    await runWorker(script, task(place, file, { killAt: 'line_written', texts: ['a longer text'] }))
+    const [line] = readLines(place)
+    writeFileSync(path.join(place.workspace.root, `.cass-${line?.id}`), 'a lon')
+    await settle(place)
+    expect(readLines(place).map(({ type }) => type)).toEqual(['edit', 'void'])
+    expect(tempFiles(place.workspace.root)).toEqual([])
+  })
+
+  test('is judged by what the next change found there', async () => {
+    const place = makePlace()
+    const file = put(place.workspace.root, 'a', 'old')
+    await runWorker(script, task(place, file, { killAt: 'temp_removed' }))
+    // The sink of another process that took the writer for alive.
+    await writeThrough(makeSink(place), file, 'newer')
+    expect(await settle(place)).toMatchObject([{ verdict: 'stands' }])
+    expect(readLines(place).map(({ type }) => type)).toEqual(['edit', 'edit'])
   })
 })
 
