@@ -2,7 +2,7 @@ import path from 'node:path'
 import * as t from 'typanion'
 
 /** Raise when a line of today can no longer be read by an older program; such a program reports it as a hole. */
-export const journalVersion = 1
+const journalVersion = 1
 
 /** One side of a change. Absent: only `exists` and `bytes` are there. */
 export interface FileSide {
@@ -15,7 +15,7 @@ export interface FileSide {
   readonly bytes: boolean
 }
 
-export type ChangeType = 'edit' | 'restore' | 'undo' | 'redo' | 'shell' | 'outside'
+type ChangeType = 'edit' | 'restore' | 'undo' | 'redo' | 'shell' | 'outside'
 export type LineType = ChangeType | 'void' | 'gap'
 export type GapReason = 'symlink' | 'special' | 'oversized' | 'unreadable' | 'capture_failed'
 

@@ -1,19 +1,22 @@
 import { randomBytes } from 'node:crypto'
+import { closeSync, openSync } from 'node:fs'
 import { open, realpath, rename, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { errnoOf } from '../errors.ts'
+import { syncDescriptor } from './descriptor.ts'
 
 /** Makes the entries of a folder (new files, renames) survive a power cut. Windows has no such call: nothing is done. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
-  const handle = await open(folder, 'r')
+  // Opening and closing a folder ends sooner than another thread could be asked to.
+  const fd = openSync(folder, 'r')
   try {
-    await handle.sync()
+    await syncDescriptor(fd)
   } catch (error) {
     // Some network and FUSE file systems refuse to sync a folder; they order entries themselves.
     if (!['EINVAL', 'ENOTSUP', 'EBADF'].includes(errnoOf(error) ?? '')) throw error
   } finally {
-    await handle.close()
+    closeSync(fd)
   }
 }
 

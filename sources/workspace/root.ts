@@ -15,7 +15,7 @@ export interface Workspace {
 }
 
 /** What `about.json` says: whose folder this is, and which spellings of a path name the same file there. */
-export interface WorkspaceAbout {
+interface WorkspaceAbout {
   readonly v: 1
   readonly root: string
   readonly case: 'sensitive' | 'insensitive'

@@ -62,7 +62,7 @@ export interface SinkChanges {
   readonly liveness?: EditSinkOptions['liveness']
 }
 
-export function sinkOptions(place: JournalPlace, changes: SinkChanges = {}): EditSinkOptions {
+function sinkOptions(place: JournalPlace, changes: SinkChanges = {}): EditSinkOptions {
   return {
     journal: new Journal(place),
     attribution: {
