@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import path from 'node:path'
 import { errnoOf } from '../errors.ts'
 import {
   type GrepFile,
@@ -25,7 +26,7 @@ export async function* searchWithRipgrep(
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...search.environment, HOME: search.home },
     // A file called `rg` in the workspace must not be found on Windows, which looks in the working folder first.
-    cwd: search.home,
+    cwd: path.parse(search.roots[0] ?? search.home).root,
     windowsHide: true,
   })
   const kill = () => child.kill('SIGKILL')
@@ -58,6 +59,7 @@ export async function* searchWithRipgrep(
       const cannotStart = ['ENOENT', 'EACCES', 'ENOEXEC'].includes(errnoOf(error) ?? '')
       throw cannotStart ? new RipgrepMissing(program, { cause: error }) : error
     }
+    if (code === 2 && isTooOld.test(complaint)) throw new RipgrepMissing(complaint.trim())
     // Files that cannot be read end with 2 as well, but without a complaint, since those are switched off.
     if (code === 2 && found === 0 && complaint.trim() !== '')
       throw new ToolFailure(`grep failed: ${complaint.trim()}`)
@@ -66,6 +68,9 @@ export async function* searchWithRipgrep(
     kill()
   }
 }
+
+// What a ripgrep of the system says that does not know the options below, or was built without look-around.
+const isTooOld = /unrecogni[sz]ed (flag|option)|unexpected argument|wasn't expected|PCRE2 is not available/
 
 function ripgrepArguments(search: GrepSearch): string[] {
   return [

@@ -1,13 +1,7 @@
 import { CassError } from '../errors.ts'
 import { isDestructive } from '../workspace/destructive.ts'
-import {
-  type AccessMode,
-  type Availability,
-  availabilityOf,
-  type Decision,
-  decide,
-} from '../workspace/policy.ts'
-import { type ResolvedPath, resolveForCreate } from '../workspace/realPath.ts'
+import { type AccessMode, availabilityOf, type Decision, decide } from '../workspace/policy.ts'
+import { type ResolvedPath, resolvePath } from '../workspace/realPath.ts'
 import { edit } from './edit.ts'
 import { grep } from './grep.ts'
 import { ls } from './ls.ts'
@@ -28,12 +22,7 @@ export interface RequestedCall {
 
 /** The tools that a model is offered in a mode. */
 export function toolsFor(mode: AccessMode): ReadonlyArray<Tool> {
-  return tools.filter((tool) => toolAvailability(tool.name, mode) !== 'unavailable')
-}
-
-/** Whether a tool can be used in a mode, and whether it asks first. */
-export function toolAvailability(name: string, mode: AccessMode): Availability {
-  return availabilityOf(name, mode)
+  return tools.filter((tool) => availabilityOf(tool.name, mode) !== 'unavailable')
 }
 
 /**
@@ -132,7 +121,7 @@ async function tryResolve(
   base: Pick<ToolContext, 'cwd' | 'home'>,
 ): Promise<ResolvedPath | null> {
   try {
-    return await resolveForCreate(asked, base)
+    return await resolvePath(asked, base)
   } catch (error) {
     if (error instanceof CassError) return null
     throw error

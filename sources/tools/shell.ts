@@ -1,5 +1,5 @@
 import * as t from 'typanion'
-import { classifyCommand } from '../workspace/shellClass.ts'
+import { isReadOnlyCommand } from '../workspace/shellClass.ts'
 import { parseInput } from './input.ts'
 import { cutAt, limits } from './limits.ts'
 import { fail, runGuarded, succeed, ToolFailure } from './outcome.ts'
@@ -46,7 +46,7 @@ export const shell: Tool = {
 /** Commands that may change files run while the whole workspace is held. */
 async function runHeld(command: string, seconds: number, context: ToolContext): Promise<ToolOutcome> {
   const dialect = process.platform === 'win32' ? 'windows' : 'sh'
-  if (classifyCommand(command, dialect).type === 'reads') return await runCommand(command, seconds, context)
+  if (isReadOnlyCommand(command, dialect)) return await runCommand(command, seconds, context)
   const endHold = await context.holdWorkspace()
   try {
     context.signal.throwIfAborted()

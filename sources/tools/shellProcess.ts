@@ -112,7 +112,8 @@ async function killStarted(child: ChildProcess, call: string, exit: Promise<unkn
 }
 
 async function delay(milliseconds: number): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, milliseconds))
+  // What is waited for keeps the program running; this must not when it has come first.
+  await new Promise((resolve) => setTimeout(resolve, milliseconds).unref())
 }
 
 /** Waits for the pipes to end, but not for ever. True when one is still open. */

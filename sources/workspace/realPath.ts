@@ -27,20 +27,11 @@ export function expandPath(asked: string, { cwd, home }: PathBase): string {
   return path.resolve(cwd, asked)
 }
 
-/** The canonical form of a path that must exist. Throws `path_not_found` with the cause otherwise. */
-export async function resolveExisting(asked: string, base: PathBase): Promise<ResolvedPath> {
-  const resolved = await resolveForCreate(asked, base)
-  if (resolved.exists) return resolved
-  throw new CassError('path_not_found', `no such file or folder: '${resolved.lexical}'`, {
-    hint: 'look with ls or grep for the right path',
-  })
-}
-
 /**
  * The canonical form of a path that may not exist yet: its nearest existing folder made canonical, and the missing
  * names behind it. A link to something that does not exist is refused, since what it would create is elsewhere.
  */
-export async function resolveForCreate(asked: string, base: PathBase): Promise<ResolvedPath> {
+export async function resolvePath(asked: string, base: PathBase): Promise<ResolvedPath> {
   const lexical = expandPath(asked, base)
   const missing: string[] = []
   for (let current = lexical; ; ) {
@@ -82,6 +73,13 @@ const reasons: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
   ELOOP: 'its links lead in a circle',
   ENAMETOOLONG: 'a name in it is too long',
+}
+
+/** What is said of a path that was resolved and does not exist. */
+export function pathNotFound({ lexical }: ResolvedPath): CassError {
+  return new CassError('path_not_found', `no such file or folder: '${lexical}'`, {
+    hint: 'look with ls or grep for the right path',
+  })
 }
 
 function unreadable(current: string, error: unknown): CassError {

@@ -179,6 +179,31 @@ describe('grep', () => {
     expect(found.content).toBe(`${place.workspace}/a:1: x\n`)
   })
 
+  it('uses the next engine when the ripgrep of the system is too old', async () => {
+    const place = makePlace()
+    put(place, 'a', 'x\n')
+    const bin = path.join(place.root, 'bin')
+    mkdirSync(bin)
+    writeFileSync(path.join(bin, 'rg'), '#!/bin/sh\necho "rg: unrecognized flag --engine" >&2\nexit 2\n', {
+      mode: 0o755,
+    })
+    const context = makeContext(place, { mode: 'read-only', environment: { PATH: `${bin}:/bin:/usr/bin` } })
+    const found = await makeGrep([systemRipgrep, searchWithScript]).run({ query: 'x' }, context)
+    expect(found.content).toBe(`${place.workspace}/a:1: x\n`)
+  })
+
+  it('keeps to the ignore file that the user has for all of git', async () => {
+    const place = makePlace()
+    put(place, 'a.own', 'x\n')
+    put(place, 'b', 'x\n')
+    mkdirSync(path.join(place.home, '.config/git'), { recursive: true })
+    writeFileSync(path.join(place.home, '.config/git/ignore'), '*.own\n')
+    for (const [, engine] of engines) expect(await search(place, engine, { query: 'x' })).toBe('b:1: x\n')
+    writeFileSync(path.join(place.home, '.gitconfig'), '[core]\n\texcludesFile = ~/mine\n')
+    writeFileSync(path.join(place.home, 'mine'), 'b\n')
+    for (const [, engine] of engines) expect(await search(place, engine, { query: 'x' })).toBe('a.own:1: x\n')
+  })
+
   it('gives up on a regular expression that backtracks without end', async () => {
     const place = makePlace()
     put(place, 'a', `${'a'.repeat(40)}!\n`)

@@ -14,7 +14,7 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { CassError } from '../../../sources/errors.ts'
 import { type AccessPolicy, decideRead, decideWrite } from '../../../sources/workspace/policy.ts'
-import { expandPath, resolveExisting, resolveForCreate } from '../../../sources/workspace/realPath.ts'
+import { expandPath, resolvePath } from '../../../sources/workspace/realPath.ts'
 
 const made: string[] = []
 afterEach(() => {
@@ -41,20 +41,19 @@ describe('expandPath', () => {
   })
 })
 
-describe('resolveForCreate', () => {
+describe('resolvePath', () => {
   it('makes the nearest existing folder canonical and keeps the missing names', async () => {
     const root = makeRoot()
     mkdirSync(path.join(root, 'real'))
     symlinkSync('real', path.join(root, 'link'))
     const base = { cwd: root, home: root }
-    expect(await resolveForCreate('link/a/b', base)).toEqual({
+    expect(await resolvePath('link/a/b', base)).toEqual({
       asked: 'link/a/b',
       lexical: path.join(root, 'link/a/b'),
       real: path.join(root, 'real/a/b'),
       exists: false,
     })
-    expect((await resolveExisting('link', base)).real).toBe(path.join(root, 'real'))
-    await expect(resolveExisting('link/a', base)).rejects.toMatchObject({ code: 'path_not_found' })
+    expect((await resolvePath('link', base)).real).toBe(path.join(root, 'real'))
   })
 })
 
@@ -92,7 +91,7 @@ describe('the policy on real paths', () => {
           cassHome: path.join(root, 'cass'),
         }
         try {
-          const found = await resolveForCreate(wanted, { cwd: workspace, home: root })
+          const found = await resolvePath(wanted, { cwd: workspace, home: root })
           // Written without asking, to see where the bytes really land.
           if (decideWrite(found, policy).type === 'allow') {
             const before = listFiles(root)
