@@ -1,4 +1,7 @@
 #!/usr/bin/env node
+import { parseArguments } from './argv.ts'
+import { readSurroundings } from './context.ts'
+import { quickNames } from './quickNames.ts'
 import { version } from './version.ts'
 
 const listeners = new Set<() => void>()
@@ -34,7 +37,22 @@ const argv = process.argv.slice(2)
 if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   process.stdout.write(`cass ${version}\n`)
 } else {
-  const [{ run }, { readSurroundings }] = await Promise.all([import('./main.ts'), import('./context.ts')])
+  void start()
+}
+
+async function start(): Promise<void> {
+  // The build puts quick.ts into this very file, and main.ts with everything else into modules beside it.
+  const { run } = isQuick() ? await import('./quick.ts') : await import('./main.ts')
   const exitCode = await run(argv, readSurroundings(interrupts))
   process.exitCode = isPipeClosed ? 0 : exitCode
+}
+
+function isQuick(): boolean {
+  try {
+    const { command, resume } = parseArguments(argv)
+    return resume === null && quickNames.some((name) => name === command)
+  } catch {
+    // Reported by the program itself, which parses again with the right way of printing.
+    return false
+  }
 }

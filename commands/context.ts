@@ -14,7 +14,7 @@ export interface Surroundings {
   readonly env: Record<string, string | undefined>
   readonly cwd: string
   readonly home: string
-  readonly stdin: Readable
+  readonly openStdin: () => Readable
   readonly stdout: Writable
   readonly stderr: Writable
   /** Which of the three streams are terminals. */
@@ -45,24 +45,27 @@ export interface CommandContext extends BaseContext, Omit<Surroundings, keyof Ba
   readonly globals: GlobalOptions
   readonly print: Printer
   /** Runs another command line as this program would; the guided tour is made of these. */
-  readonly run: (argv: ReadonlyArray<string>, surroundings: Surroundings) => Promise<number>
+  readonly run: Run
 }
+
+/** A program: runs one command line and gives its exit code. Never throws, never ends the process. */
+export type Run = (argv: ReadonlyArray<string>, surroundings: Surroundings) => Promise<number>
 
 /** Reads the process. */
 export function readSurroundings(interrupts: Interrupts): Surroundings {
-  const { stdin, stdout, stderr } = process
+  const { stdout, stderr } = process
   return {
     env: process.env,
     cwd: process.cwd(),
     home: homedir(),
-    stdin,
+    openStdin: () => process.stdin,
     stdout,
     stderr,
     terminals: { stdin: isatty(0), stdout: isatty(1), stderr: isatty(2) },
     columns: stdout.columns ?? 80,
     hasInput: isPipeOrFile(0),
     now: () => new Date(),
-    randomBytes: (length) => randomBytes(length),
+    randomBytes,
     pid: process.pid,
     programFolder: dirname(fileURLToPath(import.meta.url)),
     interrupts,

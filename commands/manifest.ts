@@ -10,8 +10,11 @@ export type CassCommandClass = CommandClass<CommandContext> & {
 /** Loads the class of one command, and nothing else. */
 export type LoadCommand = () => Promise<CassCommandClass>
 
-/** The only list of commands, sorted by name. */
-export const manifest: Readonly<Record<string, LoadCommand>> = {
+/** Commands by name. */
+export type Manifest = Readonly<Record<string, LoadCommand>>
+
+/** The only list of all commands, sorted by name. */
+export const manifest: Manifest = {
   branch: async () => (await import('./branch.ts')).BranchCommand,
   branches: async () => (await import('./branches.ts')).BranchesCommand,
   chat: async () => (await import('./chat.ts')).ChatCommand,

@@ -19,7 +19,11 @@ export function parseCommand(
   }: { readonly name: string; readonly words: ReadonlyArray<string>; readonly context: CommandContext },
 ): Command<CommandContext> {
   try {
-    return makeCli([command]).process([name, ...words], context)
+    // Clipanion copies the fields of the context it gets, and would open stdin by that; this one has none of its own.
+    const untouched: CommandContext = Object.create(context)
+    const parsed = makeCli([command]).process([name, ...words], untouched)
+    parsed.context = context
+    return parsed
   } catch (error) {
     if (!(error instanceof Error) || !('clipanion' in error)) throw error
     throw usageError(describe(error), `see \`cass ${name} --help\``)

@@ -48,31 +48,88 @@ export async function build() {
   }
 }
 
+/**
+ * Two bundles. `cass.cjs` is the bin stub with the plumbing commands in one CommonJS file: that starts in two thirds of
+ * the time of any set of ES modules, and scripts call plumbing by the hundred. Everything else, the library too, is split
+ * ES modules, of which each command loads those it needs. `meta.json` has the outputs of both.
+ */
 async function bundle(folder) {
   const esbuild = await import('esbuild')
   const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'))
-  const { metafile } = await esbuild.build({
+  const shared = {
     absWorkingDir: repository,
-    entryPoints: { cass: 'commands/cass.ts', index: 'sources/index.ts' },
     outdir: folder,
     bundle: true,
-    splitting: true,
     minify: true,
-    format: 'esm',
     platform: 'node',
     target: 'node20.18',
     legalComments: 'none',
-    chunkNames: '[name]-[hash]',
     // Both find files of their own (a native add-on, a program) from where they are installed.
     external: ['fs-native-extensions', '@vscode/ripgrep'],
+    metafile: true,
+    logLevel: 'warning',
+  }
+  const modules = await esbuild.build({
+    ...shared,
+    entryPoints: { main: 'commands/main.ts', index: 'sources/index.ts', [diffModule]: 'diff' },
+    format: 'esm',
+    splitting: true,
+    chunkNames: '[name]-[hash]',
     // CommonJS packages inside the bundle still call require for built-in modules.
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
     define: { CASS_VERSION: JSON.stringify(version) },
-    metafile: true,
-    logLevel: 'warning',
+    plugins: [lightClipanion],
   })
-  chmodSync(join(folder, 'cass.js'), 0o755)
+  const stub = await esbuild.build({
+    ...shared,
+    entryPoints: { cass: 'commands/cass.ts' },
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
+    banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },
+    define: { CASS_VERSION: JSON.stringify(version), 'import.meta.url': '__url' },
+    plugins: [lightClipanion, leaveToModules],
+  })
+  chmodSync(join(folder, 'cass.cjs'), 0o755)
+  const metafile = {
+    inputs: { ...modules.metafile.inputs, ...stub.metafile.inputs },
+    outputs: { ...modules.metafile.outputs, ...stub.metafile.outputs },
+  }
   return withoutFolder(metafile, folder)
+}
+
+const diffModule = 'package-diff'
+
+/** What the stub loads on demand comes from the modules beside it, or from where the package is installed. */
+const leaveToModules = {
+  name: 'leave-to-modules',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^\.\/main\.ts$/ }, () => ({ path: './main.js', external: true }))
+    onResolve({ filter: /^diff$/ }, () => ({ path: `./${diffModule}.js`, external: true }))
+    // By require, which spares the command that takes a lock the start of the whole ES module loader.
+    onResolve({ filter: /^fs-native-extensions$/ }, ({ kind, path }) =>
+      kind === 'dynamic-import' ? { path, namespace: 'required' } : { path, external: true },
+    )
+    onLoad({ filter: /.*/, namespace: 'required' }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(path)})`,
+      resolveDir: repository,
+    }))
+  },
+}
+
+/**
+ * Clipanion opens stdin and asks for the colours of the terminal when it is loaded, for a default that is never used here:
+ * commands/usage.ts gives each command its whole context. Fails when the pinned version is changed to one written otherwise.
+ */
+const lightClipanion = {
+  name: 'light-clipanion',
+  setup({ onLoad }) {
+    onLoad({ filter: /clipanion[\\/]lib[\\/]advanced[\\/]Cli\.m?js$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8')
+      const contents = text.replace(/Cli\.defaultContext = \{[\s\S]*?\};/, 'Cli.defaultContext = {};')
+      if (contents === text) throw new Error(`'${path}' has no default context`)
+      return { contents }
+    })
+  },
 }
 
 // The bundle is made in a temporary folder; the metafile should speak of dist/.

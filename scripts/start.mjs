@@ -12,7 +12,7 @@ const args = isTerminal ? ['chat', '--demo'] : ['demo']
 process.on('SIGINT', () => {})
 const { status } = spawnSync(
   process.execPath,
-  [join(repository, 'dist', 'cass.js'), ...args, ...process.argv.slice(2)],
+  [join(repository, 'dist', 'cass.cjs'), ...args, ...process.argv.slice(2)],
   {
     stdio: 'inherit',
   },

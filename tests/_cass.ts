@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The built program. */
-export const program = fileURLToPath(new URL('../dist/cass.js', import.meta.url))
+export const program = fileURLToPath(new URL('../dist/cass.cjs', import.meta.url))
 
 /** How a run of the program ended. `exitCode` is null when a signal ended it. */
 export interface Outcome {

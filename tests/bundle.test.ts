@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { quickNames } from '../commands/quickNames.ts'
 
 interface Output {
   readonly entryPoint?: string
@@ -16,33 +17,48 @@ const outputs: Readonly<Record<string, Output>> = JSON.parse(readFileSync(metafi
 
 /** What a command must not load unless it is the one that needs it. */
 const heavy = ['openai', 'undici', 'enquirer', 'chalk', 'diff', 'tar', 'adm-zip', '@vscode/ripgrep', 'ignore']
-/** What the program loads before it knows the command. */
-const start = ['commands/cass.ts', 'commands/main.ts', 'commands/context.ts']
 
-describe.each(['branches', 'branch', 'checkpoints', 'switch', 'resolve', 'fsck', 'show'])(
-  'cass %s',
-  (command) => {
-    it('loads none of the heavy packages', () => {
-      const loaded = packagesOf([...start, `commands/${command}.ts`])
-      expect(loaded).toContain('clipanion')
-      expect(heavy.filter((name) => loaded.has(name))).toEqual([])
-    })
-  },
-)
+describe('the bin stub with the plumbing', () => {
+  const loaded = packagesOf(['commands/cass.ts'])
 
-describe('the build', () => {
-  it('loads nothing but our own code for `cass --version`', () => {
-    expect([...packagesOf(['commands/cass.ts'])]).toEqual([])
+  it('holds every plumbing command', () => {
+    const inputs = Object.keys(outputs['dist/cass.cjs']?.inputs ?? {})
+    expect(inputs).toEqual(expect.arrayContaining(quickNames.map((name) => `commands/${name}.ts`)))
+    expect(loaded).toContain('clipanion')
   })
 
-  it('is split: what loads on demand is found where it is wanted', () => {
-    const everything = new Set(Object.keys(outputs).flatMap((path) => packagesIn(path)))
-    for (const name of ['openai', 'undici', 'enquirer', 'chalk', 'diff'])
-      expect(everything, name).toContain(name)
+  it('has no byte of a heavy package', () => {
+    expect(heavy.filter((name) => loaded.has(name))).toEqual([])
+  })
+
+  it('has all it loads later beside it', () => {
+    const later = outputs['dist/cass.cjs']?.imports
+      .map(({ path }) => path)
+      .filter((path) => path.startsWith('./'))
+    for (const path of later ?? []) expect(Object.keys(outputs)).toContain(`dist/${path.slice(2)}`)
+    expect(later).toContain('./main.js')
   })
 })
 
-/** The packages of the chunks of these modules, and of all that they import statically. */
+describe('every other command', () => {
+  it.each(['log', 'chats', 'check', 'run', 'chat', 'demo'])(
+    'cass %s loads no heavy package before it runs',
+    (name) => {
+      const loaded = packagesOf(['commands/main.ts', `commands/${name}.ts`])
+      expect(loaded).toContain('clipanion')
+      expect(heavy.filter((each) => loaded.has(each))).toEqual([])
+    },
+  )
+
+  it('finds the heavy packages in chunks of their own', () => {
+    const everything = new Set(Object.keys(outputs).flatMap((path) => packagesIn(path)))
+    for (const name of ['openai', 'undici', 'enquirer', 'chalk', 'diff', 'ignore']) {
+      expect(everything, name).toContain(name)
+    }
+  })
+})
+
+/** The packages in the chunks of these modules, and in all that those import statically. */
 function packagesOf(entries: ReadonlyArray<string>): ReadonlySet<string> {
   const waiting = entries.map(findChunk)
   const seen = new Set<string>()

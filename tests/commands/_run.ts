@@ -21,7 +21,7 @@ export async function runHere(
     env: { CASS_HOME: '/nonexistent/cass' },
     cwd: '/',
     home: '/nonexistent',
-    stdin: Readable.from([]),
+    openStdin: () => Readable.from([]),
     stdout: stdout.stream,
     stderr: stderr.stream,
     terminals: { stdin: false, stdout: false, stderr: false },

@@ -145,11 +145,8 @@ describe('a usage error', () => {
 
 describe('--cwd', () => {
   it('says which folder cannot be opened', async () => {
-    expect(await runHere(['branches', '--cwd', 'missing-folder'])).toEqual({
-      exitCode: 1,
-      stdout: '',
-      stderr:
-        "error: folder '/missing-folder' cannot be opened (ENOENT)\nhint: name an existing folder with `--cwd`\n",
-    })
+    const { exitCode, stdout, stderr } = await runHere(['branches', '--cwd', 'missing-folder'])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+    expect(stderr).toMatch(/^error: .*'\/missing-folder'.*ENOENT.*\nhint: .*--cwd/)
   })
 })

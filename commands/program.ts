@@ -1,0 +1,104 @@
+import { resolve } from 'node:path'
+import { CassError } from '../sources/errors.ts'
+import { type GlobalOptions, type ParsedArguments, parseArguments, usageError } from './argv.ts'
+import { report } from './base.ts'
+import type { CommandContext, Run, Surroundings } from './context.ts'
+import { helpText } from './helpText.ts'
+import type { CassCommandClass, Manifest } from './manifest.ts'
+import { findNearest } from './nearest.ts'
+import { makePrinter } from './terminal/printer.ts'
+import { formatUsage, parseCommand } from './usage.ts'
+import { version } from './version.ts'
+
+/** Makes the program that has these commands. */
+export function makeProgram(commands: Manifest): Run {
+  const run: Run = async (argv, surroundings) => {
+    let context = makeContext(surroundings, { globals: noGlobals, run })
+    try {
+      const parsed = parseArguments(argv, (globals) => {
+        context = makeContext(surroundings, { globals, run })
+      })
+      return await dispatch(parsed, { context, commands })
+    } catch (error) {
+      return report(error, context)
+    }
+  }
+  return run
+}
+
+const noGlobals: GlobalOptions = {
+  ...{ json: false, nul: false, cwd: null, color: 'auto', quiet: false, help: false, version: false },
+}
+
+function makeContext(
+  surroundings: Surroundings,
+  { globals, run }: { readonly globals: GlobalOptions; readonly run: Run },
+): CommandContext {
+  const { openStdin, stdout, stderr, terminals, columns, cwd } = surroundings
+  const { quiet, nul } = globals
+  return {
+    ...surroundings,
+    // Opened when it is read: the stream alone costs as much as a small command.
+    get stdin() {
+      return openStdin()
+    },
+    cwd: globals.cwd === null ? cwd : resolve(cwd, globals.cwd),
+    // Clipanion would guess colours from TERM, also in a pipe; it is told instead.
+    colorDepth: 1,
+    globals,
+    print: makePrinter({ stdout, stderr, terminals, columns, quiet, nul }),
+    run,
+  }
+}
+
+async function dispatch(
+  parsed: ParsedArguments,
+  { context, commands }: { readonly context: CommandContext; readonly commands: Manifest },
+): Promise<number> {
+  const { print } = context
+  if (parsed.globals.version) {
+    print.data(`cass ${version}`)
+    return 0
+  }
+  const { name, words } = chooseCommand(parsed)
+  const topic = name === 'help' ? (parsed.positionals[0] ?? null) : parsed.command
+  if (parsed.globals.help || name === 'help') {
+    print.data(topic === null ? helpText : formatUsage(await loadCommand(topic, commands)))
+    return 0
+  }
+  const command = await loadCommand(name, commands)
+  if (context.globals.nul && !command.printsList)
+    throw usageError(`'-z' does not fit '${name}', which prints no list`)
+  if (context.globals.nul && context.globals.json) throw usageError("'-z' and '--json' exclude each other")
+  return await parseCommand(command, { name, words, context }).validateAndExecute()
+}
+
+/** Which command, and its words in a form that clipanion reads in one way only. */
+function chooseCommand({ command, options, positionals, resume }: ParsedArguments): {
+  readonly name: string
+  readonly words: string[]
+} {
+  const words = [...options, ...(positionals.length > 0 ? ['--', ...positionals] : [])]
+  if (resume === null) return { name: command ?? 'chat', words }
+  if (command !== null && command !== 'chat') {
+    throw usageError(`'--resume' does not fit '${command}'`, `name the branch to \`cass ${command}\` instead`)
+  }
+  // Without an id, Cassady prints the chats of the folder and ends.
+  if (resume.id === null) return { name: 'chats', words: [] }
+  return { name: 'chat', words: [`--resume=${resume.id}`, ...words] }
+}
+
+async function loadCommand(name: string, commands: Manifest): Promise<CassCommandClass> {
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (load === undefined) throw unknownCommand(name, Object.keys(commands))
+  return await load()
+}
+
+function unknownCommand(name: string, known: ReadonlyArray<string>): CassError {
+  const nearest = findNearest(name, known)
+  const hint =
+    nearest === null
+      ? 'see `cass --help`, or say it to the agent with `cass run`'
+      : `did you mean '${nearest}'?`
+  return new CassError('unknown_command', `unknown command '${name}'`, { kind: 'usage', hint })
+}
