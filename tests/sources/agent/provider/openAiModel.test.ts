@@ -63,6 +63,15 @@ const rows: ReadonlyArray<readonly [title: string, reply: Reply, expected: Parti
     plain,
   ],
   [
+    'one event in several data lines, with CR LF in single bytes',
+    {
+      steps: [{ raw: 'data: {"choices":\r\ndata: [{"delta":{"content":"Hello, world"}}]}\r\n\r\n' }],
+      eol: '\r\n',
+      cutBytes: 1,
+    },
+    plain,
+  ],
+  [
     'one event in several data lines',
     {
       steps: [{ raw: 'data: {"choices":\ndata: [{"delta":{"content":"Hello, world"}}]}\n\n' }],
