@@ -14,8 +14,10 @@ export type Step =
       readonly fs: number | null
       readonly ws: string | null
       readonly message: Message
+      /** Completes a turn whose process died: written only where that turn stands. */
+      readonly completes?: true
     }
-  | { readonly type: 'end'; readonly turn: string }
+  | { readonly type: 'end'; readonly turn: string; readonly completes?: true }
 
 /** Where a process stands in a branch: its head and the last message of it that it has read. */
 export interface Standing {
@@ -62,7 +64,10 @@ export function planAppend(graph: Graph, input: PlanInput): AppendPlan {
     entries.push(...forkTo(graph, standing.head, obstacle.from, input))
     standing = { head: input.freshHead, seen: obstacle.from }
   }
+  const isBeside = () => (isPlaced ? concurrent : obstacleAt(graph, standing, input)) !== null
   for (const step of steps) {
+    // Who goes on beside a branch does not append to it, so its dead turn is left to the one who does.
+    if (step.type !== 'begin' && step.completes === true && !isThere(graph, step) && isBeside()) continue
     switch (step.type) {
       case 'begin': {
         if (graph.turns.has(step.turn)) break
@@ -114,6 +119,10 @@ export function planAppend(graph: Graph, input: PlanInput): AppendPlan {
     }
   }
   return { entries, standing, concurrent }
+}
+
+function isThere(graph: Graph, step: Exclude<Step, { type: 'begin' }>): boolean {
+  return step.type === 'message' ? graph.nodes.has(step.id) : !graph.openTurns.has(step.turn)
 }
 
 function forkTo(

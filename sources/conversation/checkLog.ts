@@ -67,7 +67,7 @@ function holeAt(id: string, offset: number, length: number): LogFinding {
 function damagedBodies(conversation: Conversation): LogFinding[] {
   const { graph, log, id } = conversation
   const readable = new Set<string>()
-  log.readLines(graph.nodes.values(), (node, line) => {
+  log.readLines([...graph.nodes.values()], (node, line) => {
     const isWhole = tryParseEntry(line.toString('utf8')) !== null
     if (isWhole) readable.add(node.id)
     return isWhole

@@ -1,5 +1,5 @@
 import { CassError } from '../errors.ts'
-import { type LogMeta, tryParseEntry } from './entry.ts'
+import { type LogEntry, type LogMeta, tryParseEntry } from './entry.ts'
 import { chainTo, type Graph, type Head, type Node } from './graph.ts'
 import { isSafeComponent } from './ids.ts'
 import { LogFile, statOrNull } from './logFile.ts'
@@ -20,6 +20,11 @@ export class Conversation {
   readonly root: string
   readonly id: string
   readonly log: LogFile
+  /**
+   * What was written and could not be synced: the log seems to hold it, and the disk may have lost it. The next save writes it
+   * once more.
+   */
+  readonly unsynced = new Set<LogEntry>()
   /** Set as long as the conversation exists only as a chat file of another program. */
   oldChat: OldChat | null
   #newMeta: LogMeta | null
@@ -111,7 +116,12 @@ export class Conversation {
 
   /** The path of a head from its root, oldest first. */
   chain(head: string): Node[] {
-    return chainTo(this.graph, this.head(head).leaf)
+    return this.chainFrom(head, 0)
+  }
+
+  /** The end of a head's path, from a record index on. Costs what it gives. */
+  chainFrom(head: string, recordIndex: number): Node[] {
+    return chainTo(this.graph, this.head(head).leaf, recordIndex)
   }
 
   /** Messages of consecutive or scattered nodes, in the given order; `head` says whose system text counts. */

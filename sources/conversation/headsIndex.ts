@@ -6,8 +6,8 @@ import type { Conversation } from './conversation.ts'
 import type { LogMeta } from './entry.ts'
 import { type Head, isCovered, selectedHead } from './graph.ts'
 import { tryParseJson } from './json.ts'
-import { statOrNull } from './logFile.ts'
-import { indexPath } from './paths.ts'
+import { readGeneration, statOrNull } from './logFile.ts'
+import { indexPath, logPath } from './paths.ts'
 import { firstLine } from './preview.ts'
 import { type BranchFrom, isBranchFrom } from './record.ts'
 
@@ -38,6 +38,8 @@ export interface HeadRecord {
 /** How a transcript was when this program last wrote it: as long as it is so, it holds what we wrote. */
 export interface TranscriptMark {
   readonly records: number
+  /** The message of the last record; omitted: there was none. */
+  readonly leaf?: string
   readonly size: number
   readonly mtime_ms: number
   readonly inode: string
@@ -75,7 +77,13 @@ const isHeadRecord = t.isPartial({
   open_turn: t.isOptional(t.isBoolean()),
   branch_from: t.isOptional(isBranchFrom),
   transcript: t.isOptional(
-    t.isPartial({ records: t.isNumber(), size: t.isNumber(), mtime_ms: t.isNumber(), inode: t.isString() }),
+    t.isPartial({
+      records: t.isNumber(),
+      leaf: t.isOptional(t.isString()),
+      size: t.isNumber(),
+      mtime_ms: t.isNumber(),
+      inode: t.isString(),
+    }),
   ),
 })
 const isHeadsIndex = t.isPartial({
@@ -113,10 +121,11 @@ export function readHeadsIndex(root: string, conversation: string): HeadsIndex |
 }
 
 /** The index if it tells all of the log as it is on disk now; lists then need not read the log. */
-export function readTrustedIndex(root: string, conversation: string, logFile: string): HeadsIndex | null {
+export function readTrustedIndex(root: string, conversation: string): HeadsIndex | null {
   const index = readHeadsIndex(root, conversation)
-  if (index === null || statOrNull(logFile)?.size !== index.log_size) return null
-  return index
+  const file = logPath(root, conversation)
+  if (index === null || statOrNull(file)?.size !== index.log_size) return null
+  return readGeneration(file) === index.log_generation ? index : null
 }
 
 export async function writeHeadsIndex(root: string, conversation: string, index: HeadsIndex): Promise<void> {
@@ -136,15 +145,15 @@ export function makeHeadsIndex(
   const selected = selectedHead(graph)
   const known = new Map(previous?.heads.map((record) => [record.id, record]))
   const open = new Set([...graph.openTurns.values()].map(({ head }) => head))
-  const heads: HeadRecord[] = []
+  const heads = new Map<string, HeadRecord>()
   for (const head of graph.heads.values()) {
     const node = head.leaf === null ? undefined : graph.nodes.get(head.leaf)
     const record = known.get(head.id)
-    const parent = head.parentHead === null ? undefined : heads.find(({ id }) => id === head.parentHead)
+    const parent = head.parentHead === null ? undefined : heads.get(head.parentHead)
     const from = branchFromOfHead(conversation, head)
     const preview =
       record?.preview ?? sharedPreview(conversation, head, parent) ?? previewOf(conversation, head)
-    heads.push({
+    heads.set(head.id, {
       id: head.id,
       kind: head.kind,
       ...(head.name === null ? {} : { name: head.name }),
@@ -156,7 +165,7 @@ export function makeHeadsIndex(
       last_activity: head.lastActivity,
       ...(head.retired ? { retired: true } : {}),
       ...(head.id === selected ? { selected: true } : {}),
-      ...(isCovered(graph, head) ? { covered: true } : {}),
+      ...(isCovered(graph, head, selected) ? { covered: true } : {}),
       message_count: node === undefined ? 0 : node.depth + 1,
       turns: node?.turns ?? 0,
       ...(preview === null ? {} : { preview }),
@@ -175,7 +184,7 @@ export function makeHeadsIndex(
     writer_id: writer,
     updated_at: now,
     meta: conversation.meta,
-    heads,
+    heads: [...heads.values()],
   }
 }
 
@@ -206,6 +215,7 @@ function sharedPreview(
 }
 
 function previewOf(conversation: Conversation, head: Head): string | null {
+  if ((head.leaf === null ? undefined : conversation.graph.nodes.get(head.leaf))?.turns === 0) return null
   const node = conversation.chain(head.id).find(({ role }) => role === 'user')
   const item = node === undefined ? undefined : conversation.items([node], 'outline', head.id)[0]
   return item === undefined ? null : firstLine(item.message.content, 80)

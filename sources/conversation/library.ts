@@ -33,7 +33,7 @@ export function listConversationIds(root: string): string[] {
  * opening a conversation throws.
  */
 export function summarize(root: string, conversation: string): HeadsIndex {
-  const trusted = readTrustedIndex(root, conversation, logPath(root, conversation))
+  const trusted = readTrustedIndex(root, conversation)
   if (trusted !== null) return trusted
   return makeHeadsIndex(Conversation.open(root, conversation), { previous: null, writer: '', now: '' })
 }

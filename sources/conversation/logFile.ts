@@ -1,6 +1,8 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs'
 import { CassError, errnoOf } from '../errors.ts'
-import { type Graph, makeGraph, type Node, replay } from './graph.ts'
+import { tryParseEntry } from './entry.ts'
+import { type Graph, makeGraph, type Node } from './graph.ts'
+import { replay } from './replay.ts'
 import { LogScanner } from './scan.ts'
 
 /** The two calls whose failure a log must survive; tests give failing ones. */
@@ -69,17 +71,19 @@ export class LogFile {
    * Reads the lines of nodes, in the given order. The buffer is valid during the call only. A visit that gives false, since
    * the line is damaged, is called again with the second line of a message that was written twice.
    */
-  readLines(nodes: Iterable<Node>, visit: (node: Node, line: Buffer) => boolean): void {
-    const fd = this.#open(constants.O_RDONLY)
+  readLines(nodes: ReadonlyArray<Node>, visit: (node: Node, line: Buffer) => boolean): void {
+    const fd = nodes.length === 0 ? null : this.#open(constants.O_RDONLY)
     if (fd === null) return
     try {
       let window: Buffer = Buffer.alloc(0)
       let start = 0
       let filled = 0
+      const end = nodes.reduce((last, { offset, length }) => Math.max(last, offset + length), 0)
       const at = (offset: number, length: number): Buffer => {
         if (offset < start || offset + length > start + filled) {
-          if (window.length < length || window.length === 0)
-            window = Buffer.allocUnsafe(Math.max(bodyWindow, length))
+          // One message costs its own length; many, in the order of the log, a few large reads.
+          const wanted = Math.max(length, Math.min(bodyWindow, end - offset))
+          if (window.length < wanted) window = Buffer.allocUnsafe(wanted)
           start = offset
           filled = readSync(fd, window, 0, window.length, offset)
         }
@@ -127,15 +131,33 @@ export class LogFile {
   }
 }
 
+/** The generation in the first line of a log; 0, as replay has it, when that is no such line. */
+export function readGeneration(path: string): number {
+  const fd = openSync(path, 'r')
+  try {
+    const start = Buffer.alloc(4096)
+    const read = readSync(fd, start, 0, start.length, 0)
+    const end = start.subarray(0, read).indexOf(0x0a)
+    const entry = tryParseEntry(start.toString('utf8', 0, end === -1 ? read : end))
+    return entry?.type === 'log' ? entry.generation : 0
+  } finally {
+    closeSync(fd)
+  }
+}
+
 /** The error of a write that the system cut; the rest of it is not tried, since a plan may change. */
 export function shortWrite(written: number, wanted: number): CassError {
   return new CassError('short_write', `only ${written} of ${wanted} bytes were written`)
 }
 
+export interface FileStat {
+  readonly size: number
+  readonly mtimeMs: number
+  readonly ino: string
+}
+
 /** Size and identity of a file, null when it is missing. */
-export function statOrNull(
-  path: string,
-): { readonly size: number; readonly mtimeMs: number; readonly ino: string } | null {
+export function statOrNull(path: string): FileStat | null {
   try {
     const { size, mtimeMs, ino } = statSync(path, { bigint: true })
     return { size: Number(size), mtimeMs: Number(mtimeMs), ino: String(ino) }

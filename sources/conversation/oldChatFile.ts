@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { CassError, errnoOf } from '../errors.ts'
 import type { LogMeta, MessageEntry } from './entry.ts'
-import { type Graph, makeGraph, replay } from './graph.ts'
+import { type Graph, makeGraph } from './graph.ts'
 import { type OldChat, parseOldChat } from './oldChat.ts'
 import { transcriptPath } from './paths.ts'
+import { replay } from './replay.ts'
 
 /**
  * Reads a chat that has no log. Throws `conversation_not_found`, `conversation_empty` for a file without a message, or

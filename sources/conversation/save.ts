@@ -1,29 +1,23 @@
-import { chmodSync, closeSync, linkSync, openSync, unlinkSync } from 'node:fs'
+import { chmodSync, closeSync, linkSync, openSync, statSync, unlinkSync } from 'node:fs'
 import path from 'node:path'
 import { CassError, errnoOf } from '../errors.ts'
 import { syncFolder } from '../files/durable.ts'
 import { acquireLock } from '../files/lockFile.ts'
 import { ensurePrivateFolder } from '../files/privateFolder.ts'
 import type { Conversation } from './conversation.ts'
+import { type BroughtFiles, bringDerivedFiles, markOfOldChat } from './derivedFiles.ts'
 import { chainDigest, ROOT_DIGEST } from './digest.ts'
 import { type LogEntry, type MessageEntry, stringifyEntry } from './entry.ts'
 import type { Graph, Node } from './graph.ts'
-import {
-  type HeadsIndex,
-  makeHeadsIndex,
-  readHeadsIndex,
-  type TranscriptMark,
-  writeHeadsIndex,
-} from './headsIndex.ts'
 import { type LogWrites, realWrites, shortWrite, statOrNull } from './logFile.ts'
 import { messageEntriesOf } from './oldChatFile.ts'
 import { conversationsFolder, saveLockPath, transcriptPath } from './paths.ts'
-import { bringTranscript } from './transcript.ts'
 import type { WriterLock } from './writers.ts'
 
 /** How long a save waits for the lock, in milliseconds. */
 const lockTimeoutMs = 5000
 const tries = 3
+const retriedCodes: ReadonlySet<string> = new Set(['short_write', 'sync_failed'])
 
 export interface SaveOptions {
   readonly writer: WriterLock
@@ -36,10 +30,8 @@ export interface SaveOptions {
   readonly writes?: LogWrites
 }
 
-export interface SaveResult {
-  /** Transcripts that held foreign text, and the chats it was saved as. */
-  readonly rescued: ReadonlyArray<{ readonly chat_id: string; readonly copy: string }>
-}
+/** What became of the files that are derived from the log. */
+export type SaveResult = BroughtFiles
 
 /**
  * Appends to a conversation's log: lock, replay what is new, plan, one write, sync, read back, derived files, unlock. What it
@@ -60,9 +52,9 @@ export async function saveConversation(
     conversation.refresh()
     const oldMark = markOfOldChat(conversation)
     const written = await appendPlanned(conversation, options)
-    return written.length === 0
-      ? { rescued: [] }
-      : await bringDerivedFiles(conversation, written, { ...options, oldMark })
+    if (written.length === 0) return { rescued: [], behind: null }
+    const { writer, now } = options
+    return await bringDerivedFiles(conversation, written, { writer: writer.id, now, oldMark })
   } finally {
     await lock.release()
   }
@@ -74,18 +66,15 @@ async function appendPlanned(
 ): Promise<ReadonlyArray<LogEntry>> {
   const { plan, writes = realWrites } = options
   if (conversation.newMeta !== null && conversation.graph.heads.size > 0) {
-    throw new CassError('chat_id_taken', `another chat with the id '${conversation.id}' was begun just now`, {
-      hint: 'try again: the next id is another one',
-    })
+    throw chatIdTaken(conversation.id)
   }
+  const written: LogEntry[] = []
   let failure: unknown
-  let unsynced: ReadonlyArray<LogEntry> = []
   for (let attempt = 0; attempt < tries; attempt++) {
     const planned = await plan(conversation.graph)
-    // After a failed sync the kernel may have dropped what the log seems to hold: all of it is written again.
-    const entries = unsynced.length > 0 ? unsynced : planned
-    if (entries.length === 0) return []
-    const batch = withHeaders(conversation, entries, options)
+    refuseTakenIds(conversation, planned)
+    const batch = withHeaders(conversation, planned, options)
+    if (batch.length === 0) return written
     try {
       if (conversation.graph.heads.size === 0 || conversation.oldChat !== null) {
         await createLog(conversation, batch, { writer: options.writer, writes })
@@ -94,15 +83,19 @@ async function appendPlanned(
         conversation.log.append(linesOf(conversation, batch), writes)
       }
     } catch (error) {
+      if (error instanceof CassError && !retriedCodes.has(error.code)) throw error
       failure = error
-      if (error instanceof CassError && error.code === 'sync_failed') unsynced = entries
+      written.push(...batch)
       conversation.refresh()
+      // Also what a write that was cut left there was never synced.
+      for (const entry of batch)
+        if (entry.type !== 'log' && isIn(conversation, entry)) conversation.unsynced.add(entry)
       continue
     }
     conversation.refresh()
-    assertReadBack(conversation, entries)
-    conversation.begun()
-    return entries
+    assertReadBack(conversation, planned)
+    conversation.unsynced.clear()
+    return [...written, ...batch]
   }
   const cause = failure instanceof CassError && failure.cause !== undefined ? failure.cause : failure
   throw new CassError(
@@ -115,13 +108,17 @@ async function appendPlanned(
   )
 }
 
-/** The header of a new log, the messages of an old chat, and this process's own entry, where they are missing. */
+/**
+ * What must stand before the entries: the header of a new log, the messages of an old chat, this process's own entry, and what
+ * an earlier try could not sync, since the kernel may have dropped what the log seems to hold. Readers pass over what is there.
+ */
 function withHeaders(
   conversation: Conversation,
   entries: ReadonlyArray<LogEntry>,
   { writer, now }: SaveOptions,
 ): LogEntry[] {
-  const { graph, oldChat, newMeta } = conversation
+  const { graph, oldChat, newMeta, unsynced } = conversation
+  if (entries.length === 0 && unsynced.size === 0) return []
   const at = now().toISOString()
   const batch: LogEntry[] = []
   if (graph.heads.size === 0 || oldChat !== null) {
@@ -139,7 +136,21 @@ function withHeaders(
     batch.push({ type: 'writer', writer: writer.id, at, pid: writer.pid, hostname: writer.hostname })
   }
   if (oldChat !== null) batch.push(...messageEntriesOf(oldChat, writer.id))
-  return [...batch, ...entries]
+  return [...batch, ...unsynced, ...entries]
+}
+
+/** A chat id that a chat has, of whatever program, is never given to another one. */
+function refuseTakenIds({ root, id, graph, newMeta }: Conversation, planned: ReadonlyArray<LogEntry>): void {
+  const made = planned.flatMap((entry) => (entry.type === 'fork' ? [entry.new_head] : []))
+  const fresh = made.filter((head) => !graph.heads.has(head))
+  if (newMeta !== null && graph.heads.size === 0 && planned.length > 0) fresh.push(id)
+  const taken = fresh.find((chatId) => statOrNull(transcriptPath(root, chatId)) !== null)
+  if (taken !== undefined) throw chatIdTaken(taken)
+}
+
+function chatIdTaken(id: string): CassError {
+  const hint = 'try again: the next id is another one'
+  return new CassError('chat_id_taken', `another chat with the id '${id}' was begun just now`, { hint })
 }
 
 function linesOf(conversation: Conversation, batch: ReadonlyArray<LogEntry>): string {
@@ -198,6 +209,7 @@ async function createLog(
   } finally {
     unlinkIfThere(temporary)
   }
+  conversation.begun()
   await syncFolder(path.dirname(file))
 }
 
@@ -210,7 +222,7 @@ function isEmptyLog(conversation: Conversation): boolean {
 function assertStillThere(conversation: Conversation): void {
   try {
     // Looser permissions, as another program may have left them, are tightened.
-    chmodSync(conversation.log.path, 0o600)
+    if ((statSync(conversation.log.path).mode & 0o077) !== 0) chmodSync(conversation.log.path, 0o600)
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error
     throw new CassError(
@@ -223,70 +235,34 @@ function assertStillThere(conversation: Conversation): void {
   }
 }
 
-function assertReadBack({ graph, log }: Conversation, entries: ReadonlyArray<LogEntry>): void {
-  const missing = entries.find(
-    (entry) =>
-      (entry.type === 'message' && !graph.nodes.has(entry.id)) ||
-      (entry.type === 'fork' && !graph.heads.has(entry.new_head)) ||
-      (entry.type === 'turn_begin' && !graph.turns.has(entry.turn)),
-  )
-  if (missing === undefined) return
-  throw new CassError('save_failed', `'${log.path}' does not hold what was just written to it`, {
+function assertReadBack(conversation: Conversation, entries: ReadonlyArray<LogEntry>): void {
+  if (entries.every((entry) => isIn(conversation, entry))) return
+  throw new CassError('save_failed', `'${conversation.log.path}' does not hold what was just written to it`, {
     hint: 'look for another program that writes to this file, then run cass fsck',
   })
 }
 
-/**
- * An old chat's file, whose messages the log is about to hold, is gone on with as it is; it is only taken for somebody's text
- * when it has grown since it was read, or has lines that are no records.
- */
-function markOfOldChat({ root, id, oldChat }: Conversation): TranscriptMark | null {
-  if (oldChat === null || oldChat.problems.length > 0 || oldChat.messages[0]?.message.role !== 'system')
-    return null
-  const there = statOrNull(transcriptPath(root, id))
-  if (there === null || there.size !== oldChat.size || !oldChat.endsWithBreak) return null
-  return { records: oldChat.messages.length + 1, size: there.size, mtime_ms: there.mtimeMs, inode: there.ino }
-}
-
-/** Transcripts of the heads that were written, and the index. Lost ones are made again by the next save. */
-async function bringDerivedFiles(
-  conversation: Conversation,
-  written: ReadonlyArray<LogEntry>,
-  { writer, now, oldMark }: SaveOptions & { readonly oldMark: TranscriptMark | null },
-): Promise<SaveResult> {
-  const previous = readHeadsIndex(conversation.root, conversation.id)
-  const marks = new Map<string, TranscriptMark | null>()
-  const rescued: Array<{ chat_id: string; copy: string }> = []
-  for (const head of touchedHeads(written)) {
-    const known = previous?.heads.find(({ id }) => id === head)?.transcript ?? null
-    const mark = head === 'main' ? (known ?? oldMark) : known
-    const brought = await bringTranscript(conversation, head, mark)
-    marks.set(head, brought.mark)
-    if (brought.rescuedAs !== null)
-      rescued.push({ chat_id: conversation.chatIdOf(head), copy: brought.rescuedAs })
-  }
-  const index = makeHeadsIndex(conversation, { previous, writer: writer.id, now: now().toISOString() })
-  await writeHeadsIndex(conversation.root, conversation.id, withMarks(index, marks))
-  return { rescued }
-}
-
-function touchedHeads(entries: ReadonlyArray<LogEntry>): ReadonlySet<string> {
-  const heads = new Set<string>()
-  for (const entry of entries) {
-    if (entry.type === 'message') heads.add(entry.head)
-    if (entry.type === 'fork') heads.add(entry.new_head)
-  }
-  return heads
-}
-
-function withMarks(index: HeadsIndex, marks: ReadonlyMap<string, TranscriptMark | null>): HeadsIndex {
-  return {
-    ...index,
-    heads: index.heads.map((record) => {
-      const { transcript, ...rest } = record
-      const mark = marks.has(record.id) ? (marks.get(record.id) ?? null) : (transcript ?? null)
-      return mark === null ? rest : { ...rest, transcript: mark }
-    }),
+/** Whether the log, as it was last read, says what an entry says. */
+function isIn({ graph }: Conversation, entry: LogEntry): boolean {
+  switch (entry.type) {
+    case 'message':
+      return graph.nodes.has(entry.id)
+    case 'fork':
+      return graph.heads.has(entry.new_head)
+    case 'turn_begin':
+      return graph.turns.has(entry.turn)
+    case 'turn_end':
+      return entry.turn === null || !graph.openTurns.has(entry.turn)
+    case 'writer':
+      return graph.writers.has(entry.writer)
+    case 'select':
+      return graph.selected === entry.head
+    case 'rename':
+      return graph.heads.get(entry.head)?.name === entry.name
+    case 'retire':
+      return graph.heads.get(entry.head)?.retired === true
+    default:
+      return true
   }
 }
 

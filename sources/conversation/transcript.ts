@@ -15,7 +15,7 @@ import type { Conversation } from './conversation.ts'
 import type { Node } from './graph.ts'
 import { branchFromOfHead, type TranscriptMark } from './headsIndex.ts'
 import { deriveChatId } from './ids.ts'
-import { statOrNull } from './logFile.ts'
+import { type FileStat, statOrNull } from './logFile.ts'
 import { transcriptPath } from './paths.ts'
 import { type MetaRecord, recordOfMessage, stringifyRecord, tryParseRecord } from './record.ts'
 
@@ -43,35 +43,41 @@ export async function bringTranscript(
   const records = conversation.recordCount(head)
   if (there === null) {
     if (!isWorthAFile(conversation, head)) return { mark: null, rescuedAs: null }
-    writeLines(file, 'wx', transcriptLines(conversation, head, 0))
-    return { mark: markOf(file, records), rescuedAs: null }
+    const size = writeLines(file, 'wx', transcriptLines(conversation, head, 0))
+    return { mark: markOf(conversation, head, { file, size }), rescuedAs: null }
   }
-  if (
-    mark !== null &&
-    mark.size === there.size &&
-    mark.mtime_ms === there.mtimeMs &&
-    mark.inode === there.ino
-  ) {
-    if (mark.records >= records) return { mark, rescuedAs: null }
-    writeLines(file, 'a', transcriptLines(conversation, head, mark.records))
-    return { mark: markOf(file, records), rescuedAs: null }
+  if (mark !== null && isAsMarked(there, mark) && isBeginning(conversation, head, mark)) {
+    if (mark.records === records) return { mark, rescuedAs: null }
+    const added = writeLines(file, 'a', transcriptLines(conversation, head, mark.records))
+    return { mark: markOf(conversation, head, { file, size: there.size + added }), rescuedAs: null }
   }
   const ours = compareWithFile(file, transcriptLines(conversation, head, 0))
   if (ours.type === 'prefix') {
-    writeLines(file, 'a', ours.rest)
-    return { mark: markOf(file, records), rescuedAs: null }
+    const added = writeLines(file, 'a', ours.rest)
+    return { mark: markOf(conversation, head, { file, size: there.size + added }), rescuedAs: null }
   }
-  const rescuedAs = await replaceRescuing(conversation, head, file)
-  return { mark: markOf(file, records), rescuedAs }
+  return await replaceRescuing(conversation, head, file)
+}
+
+function isAsMarked(there: FileStat, mark: TranscriptMark): boolean {
+  return mark.size === there.size && mark.mtime_ms === there.mtimeMs && mark.inode === there.ino
+}
+
+/** Whether the branch still begins with what the file holds; it does not when a line of the log was damaged since. */
+function isBeginning(conversation: Conversation, head: string, { records, leaf }: TranscriptMark): boolean {
+  if (records === 2 && leaf === undefined) return true
+  const last = conversation.chainFrom(head, records - 1)[0]
+  return last !== undefined && last.index === records - 1 && last.id === leaf
 }
 
 /** The lines of a head's transcript from the record `from` on, each with its line end. */
 export function* transcriptLines(conversation: Conversation, head: string, from: number): Generator<string> {
   if (from <= 0) yield `${stringifyRecord(metaOf(conversation, head))}\n`
-  const chain = conversation.chain(head)
-  const hasSystem = chain[0]?.index === 1
-  if (from <= 1 && !hasSystem) yield `${stringifyRecord({ type: 'system', content: '' })}\n`
-  const nodes = chain.slice(Math.max(0, from - (hasSystem ? 1 : 2)))
+  const nodes = conversation.chainFrom(head, from)
+  if (from <= 1 && nodes[0]?.index !== 1) {
+    const content = conversation.head(head).system?.content ?? ''
+    yield `${stringifyRecord({ type: 'system', content })}\n`
+  }
   for (let at = 0; at < nodes.length; at += nodesAtATime) {
     for (const item of conversation.items(nodes.slice(at, at + nodesAtATime), 'whole', head)) {
       yield `${stringifyRecord(recordOfMessage(item.message))}\n`
@@ -137,9 +143,13 @@ function* withRest(first: Buffer, lines: Generator<string>): Generator<string | 
 }
 
 /** Puts our transcript in the file's place in one step, and saves what was there as a chat of its own. */
-async function replaceRescuing(conversation: Conversation, head: string, file: string): Promise<string> {
+async function replaceRescuing(
+  conversation: Conversation,
+  head: string,
+  file: string,
+): Promise<BroughtTranscript> {
   const temporary = `${file}.cass-${process.pid}`
-  writeLines(temporary, 'w', transcriptLines(conversation, head, 0))
+  const size = writeLines(temporary, 'w', transcriptLines(conversation, head, 0))
   const native = await loadNativeFiles()
   const aside = native === null ? `${temporary}-aside` : temporary
   if (native === null) {
@@ -149,9 +159,9 @@ async function replaceRescuing(conversation: Conversation, head: string, file: s
   } else {
     await native.swap(temporary, file)
   }
-  const copy = rescue(conversation, conversation.chatIdOf(head), readFileSync(aside))
+  const rescuedAs = rescue(conversation, conversation.chatIdOf(head), readFileSync(aside))
   unlinkSync(aside)
-  return copy
+  return { mark: markOf(conversation, head, { file, size }), rescuedAs }
 }
 
 function rescue(conversation: Conversation, chatId: string, bytes: Buffer): string {
@@ -189,21 +199,25 @@ function asOwnChat(
   return Buffer.concat([Buffer.from(`${stringifyRecord(meta)}\n`), rest])
 }
 
-function writeLines(file: string, flag: 'a' | 'w' | 'wx', lines: Iterable<string | Buffer>): void {
+/** Gives how many bytes it wrote. */
+function writeLines(file: string, flag: 'a' | 'w' | 'wx', lines: Iterable<string | Buffer>): number {
   const fd = openSync(file, flag, 0o600)
   try {
     let batch: Buffer[] = []
     let size = 0
+    let total = 0
     for (const line of lines) {
       const bytes = typeof line === 'string' ? Buffer.from(line) : line
       batch.push(bytes)
       size += bytes.length
+      total += bytes.length
       if (size < 1024 * 1024) continue
       writeAll(fd, Buffer.concat(batch))
       batch = []
       size = 0
     }
     if (size > 0) writeAll(fd, Buffer.concat(batch))
+    return total
   } finally {
     closeSync(fd)
   }
@@ -213,7 +227,15 @@ function writeAll(fd: number, bytes: Buffer): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
 }
 
-function markOf(file: string, records: number): TranscriptMark | null {
+/** Null when the file is not as long as what we wrote: somebody else wrote at the same moment, so the next save looks closely. */
+function markOf(
+  conversation: Conversation,
+  head: string,
+  { file, size }: { readonly file: string; readonly size: number },
+): TranscriptMark | null {
   const there = statOrNull(file)
-  return there === null ? null : { records, size: there.size, mtime_ms: there.mtimeMs, inode: there.ino }
+  if (there === null || there.size !== size) return null
+  const { leaf } = conversation.head(head)
+  const place = { size, mtime_ms: there.mtimeMs, inode: there.ino }
+  return { records: conversation.recordCount(head), ...(leaf === null ? {} : { leaf }), ...place }
 }

@@ -108,7 +108,8 @@ export function makeCompletion(place: Place, conversation: Conversation, { outco
       if (writer === null || !dead.has(writer)) return []
       const messages = completions.get(turn) ?? complete(log.head, turn)
       completions.set(turn, messages)
-      return [...messages.map((message) => log.step(message)), { type: 'end', turn }]
+      const steps = messages.map((message) => ({ ...log.step(message), completes: true as const }))
+      return [...steps, { type: 'end', turn, completes: true }]
     })
 }
 

@@ -38,6 +38,7 @@ export class TurnLog {
   readonly #known: Set<string>
   #standing: Standing
   #freshHead: string
+  #toldBehind = false
 
   constructor(options: TurnLogOptions) {
     this.#options = options
@@ -58,7 +59,7 @@ export class TurnLog {
   async save(makeSteps: (graph: Graph, dead: ReadonlySet<string>) => ReadonlyArray<Step>): Promise<void> {
     const { place, conversation, writer } = this.#options
     const plans: AppendPlan[] = []
-    const { rescued } = await saveConversation(conversation, {
+    const { rescued, behind } = await saveConversation(conversation, {
       writer,
       now: place.now,
       plan: async (graph) => {
@@ -78,6 +79,7 @@ export class TurnLog {
     const last = plans.at(-1)
     if (last !== undefined) this.#standing = last.standing
     for (const { chat_id, copy } of rescued) this.#tellRescued(chat_id, copy)
+    if (behind !== null) this.#tellBehind(behind)
     if (plans.some(({ concurrent }) => concurrent !== null)) this.#tellOwnBranch()
     this.#tellForeignBranches()
   }
@@ -118,6 +120,16 @@ export class TurnLog {
       const text = `another process also added to this chat; its messages are on the branch ${chat_id}`
       onNotice({ code: 'session_concurrent_writer', text, chat_id })
     }
+  }
+
+  #tellBehind(reason: string): void {
+    if (this.#toldBehind) return
+    this.#toldBehind = true
+    this.#options.onNotice({
+      code: 'transcript_behind',
+      text: `the chat is saved, but its transcript could not be brought up to date: ${reason}`,
+      chat_id: this.chatId,
+    })
   }
 
   #tellRescued(chatId: string, copy: string): void {
