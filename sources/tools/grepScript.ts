@@ -10,11 +10,15 @@ import { decodeWide, readMark, tryDecodeUtf8 } from './text.ts'
 
 /** Searches without any program, where ripgrep is not to be had. The same files, order and limits. */
 export async function* searchWithScript(search: GrepSearch, signal: AbortSignal): AsyncGenerator<GrepFile> {
-  const expression = makeExpression(search)
+  const matching = {
+    expression: makeExpression(search),
+    guard: makeGuard(search),
+    most: search.mostMatches + 1,
+  }
   const rules = await IgnoreRules.load(await readGlobalRules(search.home, search.environment))
   for (const root of search.roots) {
     for await (const file of walk(root, rules, signal)) {
-      const found = await searchFile(file, expression, search)
+      const found = await searchFile(file, matching, search.contextLines)
       if (found !== null) yield found
     }
   }
@@ -26,11 +30,11 @@ async function* walk(root: string, rules: IgnoreRules, signal: AbortSignal): Asy
     yield Buffer.from(root)
     return
   }
-  yield* walkFolder(Buffer.from(root), await rules.ofFolder(root))
+  yield* walkFolder(Buffer.from(root), await rules.ofSearched(root))
 
   async function* walkFolder(
     folder: Buffer,
-    here: Awaited<ReturnType<IgnoreRules['ofFolder']>>,
+    here: Awaited<ReturnType<IgnoreRules['ofSearched']>>,
   ): AsyncGenerator<Buffer> {
     signal.throwIfAborted()
     const entries = await readFolder(folder)
@@ -68,17 +72,24 @@ function makeExpression({ query, isRegex, isCaseSensitive }: GrepSearch): RegExp
   }
 }
 
-async function searchFile(file: Buffer, expression: RegExp, search: GrepSearch): Promise<GrepFile | null> {
+interface Matching {
+  readonly expression: RegExp
+  readonly guard: Guard
+  /** No more matching lines of a file are needed. */
+  readonly most: number
+}
+
+async function searchFile(file: Buffer, matching: Matching, around: number): Promise<GrepFile | null> {
   const bytes = await readSearched(file)
   if (bytes === null) return null
   const lines = splitLines(bytes)
   if (lines === null) return null
-  const matches = findMatches(lines, expression, search.mostMatches + 1)
+  const matches = findMatches(lines, matching)
   if (matches.size === 0) return null
   const wanted = new Set<number>()
   for (const index of matches.keys()) {
-    const last = Math.min(lines.length - 1, index + search.contextLines)
-    for (let at = Math.max(0, index - search.contextLines); at <= last; at += 1) wanted.add(at)
+    const last = Math.min(lines.length - 1, index + around)
+    for (let at = Math.max(0, index - around); at <= last; at += 1) wanted.add(at)
   }
   const shown = new Map<number, GrepLine>()
   for (const index of [...wanted].sort((a, b) => a - b)) {
@@ -131,28 +142,40 @@ function linesOf(text: string): string[] {
 
 const mostMilliseconds = 2000
 
-/** Where each matching line matches first. A pattern that takes too long on one file ends the search. */
-function findMatches(lines: ReadonlyArray<Line>, expression: RegExp, most: number): Map<number, number> {
-  const found = new Map<number, number>()
-  const scan = () => {
-    for (const [index, { matched }] of lines.entries()) {
-      if (found.size >= most) return
-      const at = matched.search(expression)
-      if (at !== -1) found.set(index, at)
+/** Runs a function that may search without end. A literal text cannot, and needs no watching. */
+type Guard = (scan: () => void) => void
+
+function makeGuard({ isRegex }: GrepSearch): Guard {
+  if (!isRegex) return (scan) => scan()
+  const sandbox = vm.createContext({ scan: () => {} })
+  const script = new vm.Script('scan()')
+  return (scan) => {
+    sandbox.scan = scan
+    try {
+      // The only way to stop a regular expression that backtracks without end.
+      script.runInContext(sandbox, { timeout: mostMilliseconds })
+    } catch (error) {
+      if (!isTimeout(error)) throw error
+      throw new ToolFailure('the regular expression takes too long; use a simpler one')
     }
   }
-  try {
-    // The only way to stop a regular expression that backtracks without end.
-    vm.runInNewContext('scan()', { scan }, { timeout: mostMilliseconds })
-  } catch (error) {
-    if (!isTimeout(error)) throw error
-    throw new ToolFailure('the regular expression takes too long; use a simpler one')
-  }
-  return found
 }
 
 // The error is one of the other context, whose `Error` is not ours.
 function isTimeout(error: unknown): boolean {
   if (typeof error !== 'object' || error === null || !('code' in error)) return false
   return error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+}
+
+/** Where each matching line matches first, by the index of the line. */
+function findMatches(lines: ReadonlyArray<Line>, { expression, guard, most }: Matching): Map<number, number> {
+  const found = new Map<number, number>()
+  guard(() => {
+    for (const [index, { matched }] of lines.entries()) {
+      if (found.size >= most) return
+      const at = matched.search(expression)
+      if (at !== -1) found.set(index, at)
+    }
+  })
+  return found
 }

@@ -34,17 +34,25 @@ export class IgnoreRules {
     return new IgnoreRules((text) => ignore({ ignorecase: false }).add(text), globalRules)
   }
 
-  /** The rules of a folder and of all folders above it. */
-  async ofFolder(folder: string): Promise<FolderRules> {
-    const above = path.dirname(folder)
-    const parent = above === folder ? null : await this.ofFolder(above)
-    return await this.inside(folder, parent)
+  /** The rules of a folder that is searched, and of all folders above it. */
+  async ofSearched(folder: string): Promise<FolderRules> {
+    return await this.above(folder, folder)
   }
 
   /** The rules of a folder when those above it are known. */
   async inside(folder: string, parent: FolderRules | null): Promise<FolderRules> {
+    return await this.readRules(folder, parent, '')
+  }
+
+  private async above(folder: string, searched: string): Promise<FolderRules> {
+    const parent = path.dirname(folder)
+    const rules = parent === folder ? null : await this.above(parent, searched)
+    return await this.readRules(folder, rules, keepSearched(path.relative(folder, searched)))
+  }
+
+  private async readRules(folder: string, parent: FolderRules | null, more: string): Promise<FolderRules> {
     const texts = await Promise.all(kinds.map((kind) => readOptional(path.join(folder, kind))))
-    const rules = texts.map((text) => (text === null ? null : this.make(text)))
+    const rules = texts.map((text) => (text === null ? null : this.make(text + more)))
     const hasGit = await exists(path.join(folder, '.git'))
     return { folder, rules, hasGit, parent }
   }
@@ -59,6 +67,17 @@ export class IgnoreRules {
     }
     return judge(this.global, path.basename(full), isFolder) ?? false
   }
+}
+
+/** Rules that take back whether the folders on the way to the searched one are ignored: it was named. */
+function keepSearched(way: string): string {
+  let rules = ''
+  let folder = ''
+  for (const name of way.split(path.sep).filter((part) => part !== '')) {
+    folder += `/${name.replace(/[\\*?[\]! #]/g, '\\$&')}`
+    rules += `\n!${folder}/`
+  }
+  return rules
 }
 
 function judge(matcher: Matcher | null, relative: string, isFolder: boolean): boolean | null {

@@ -95,6 +95,25 @@ describe.each(engines)('grep with %s', (_, engine) => {
     expect(await search(place, engine, { query: 'x', paths: ['bin'] })).toBe('no matches')
   })
 
+  it('searches an ignored folder that is named, still without what is ignored in it', async () => {
+    const place = makePlace()
+    put(place, '.gitignore', 'out\n\\[\\*\\]/\n*.log\ndist\n')
+    for (const name of [
+      'out/deep/a',
+      'out/deep/a.log',
+      'out/deep/dist/a',
+      'out/deep/sub/a',
+      '[*]/a',
+      '[*]/b.log',
+    ]) {
+      put(place, name, 'x')
+    }
+    expect(await search(place, engine, { query: 'x' })).toBe('no matches')
+    expect(await search(place, engine, { query: 'x', paths: ['out/deep', '[*]'] })).toBe(
+      '[*]/a:1: x\nout/deep/a:1: x\nout/deep/sub/a:1: x\n',
+    )
+  })
+
   it('searches a project that lies below a folder called target', async () => {
     const place = makePlace()
     const workspace = path.join(place.workspace, 'target', 'vendor', 'mine')
