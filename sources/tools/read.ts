@@ -53,13 +53,19 @@ export const read: Tool = {
       const sections: string[] = []
       const failures: string[] = []
       let room: number = limits.read
-      for (const file of files) {
+      for (const [index, file] of files.entries()) {
+        if (room <= 0) {
+          sections.push(
+            `… truncated by Cass: the output has no room for ${files.length - index} more files\n`,
+          )
+          break
+        }
         const section = await readSection(file, context, room)
         room -= section.content.length
         sections.push(section.content)
         if (!section.ok) failures.push(section.content)
       }
-      return failures.length === files.length ? fail(failures.join('')) : succeed(sections.join(''))
+      return failures.length === sections.length ? fail(failures.join('')) : succeed(sections.join(''))
     }),
 }
 

@@ -2,7 +2,7 @@ import * as t from 'typanion'
 import { isReadOnlyCommand } from '../workspace/shellClass.ts'
 import { parseInput } from './input.ts'
 import { cutAt, limits } from './limits.ts'
-import { fail, runGuarded, succeed, ToolFailure } from './outcome.ts'
+import { runGuarded, succeed, ToolFailure } from './outcome.ts'
 import { OutputWindow } from './outputWindow.ts'
 import { runShell, type ShellEnd } from './shellProcess.ts'
 import type { Tool, ToolContext, ToolOutcome } from './tool.ts'
@@ -79,7 +79,7 @@ async function runCommand(command: string, seconds: number, context: ToolContext
   const block = formatOutput(windows.stdout.toString(), windows.stderr.toString(), end)
   if (end.reason !== 'timeout') return succeed(block)
   // Bounded by the windows, and of more use whole than the short text that other failures get.
-  return { ...fail(''), content: `command timed out after ${seconds}s\n${block}` }
+  return { ok: false, content: `command timed out after ${seconds}s\n${block}`, changes: [] }
 }
 
 function formatOutput(stdout: string, stderr: string, { code, killedBy, isHeld, reason }: ShellEnd): string {

@@ -150,14 +150,18 @@ describe.each(engines)('grep with %s', (_, engine) => {
     expect(await search(place, engine, { query: 'x', paths: ['a', '.', 'a/b'] })).toBe('a/b:1: x\n')
   })
 
-  it('is not stopped by a file name with a line break, or one that is not UTF-8', async () => {
-    const place = makePlace()
-    put(place, 'a\nb', 'x\n')
-    writeFileSync(Buffer.concat([Buffer.from(`${place.workspace}/z`), Buffer.from([0xff])]), 'x\n')
-    const found = await search(place, engine, { query: 'x' })
-    expect(found).toContain('a\\nb":1: x')
-    expect(found).toContain('z\\xff":1: x')
-  })
+  // The file systems of macOS take no such names.
+  it.skipIf(process.platform === 'darwin')(
+    'is not stopped by a file name with a line break, or one that is not UTF-8',
+    async () => {
+      const place = makePlace()
+      put(place, 'a\nb', 'x\n')
+      writeFileSync(Buffer.concat([Buffer.from(`${place.workspace}/z`), Buffer.from([0xff])]), 'x\n')
+      const found = await search(place, engine, { query: 'x' })
+      expect(found).toContain('a\\nb":1: x')
+      expect(found).toContain('z\\xff":1: x')
+    },
+  )
 
   it('ends at once when it is cancelled', async () => {
     const place = makePlace()

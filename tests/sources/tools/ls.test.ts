@@ -29,7 +29,8 @@ describe('ls', () => {
     })
   })
 
-  it('shows names safely whatever is in them', async () => {
+  // The file systems of macOS take no names that are not UTF-8.
+  it.skipIf(process.platform === 'darwin')('shows names safely whatever is in them', async () => {
     const place = makePlace()
     for (const name of ['a\nb', '-rf', ' lead', '😀', '\u001b[31m', 'x'.repeat(255), 'ltr\u202etxt', '"q"']) {
       writeFileSync(path.join(place.workspace, name), '')

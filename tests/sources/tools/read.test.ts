@@ -149,6 +149,15 @@ describe('read', () => {
     expect(content).not.toContain(`${last + 1} | xxx`)
   })
 
+  it('says how many files found no room', async () => {
+    const place = makePlace()
+    put(place, 'many', `${'x'.repeat(1000)}\n`.repeat(1000))
+    const { ok, content } = await readFiles(place, ...Array.from({ length: 50 }, () => ({ path: 'many' })))
+    expect(ok).toBe(true)
+    expect(content.length).toBeLessThan(280_000)
+    expect(content).toMatch(/… truncated by Cass: the output has no room for \d+ more files\n$/)
+  })
+
   it('reads a range of a very large file without holding it', async () => {
     const place = makePlace()
     const file = put(place, 'huge', 'first\nsecond\n')

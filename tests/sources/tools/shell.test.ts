@@ -93,24 +93,28 @@ describe('shell', () => {
     expect((await run(place, { command: 'sleep 100', timeout: 0 })).content).toContain('timed out after 0s')
   })
 
-  it('kills everything that a command started, also what tried to get away', async () => {
-    const place = makePlace()
-    const controller = new AbortController()
-    const command = [
-      'sleep 1000 & echo $! > plain',
-      "setsid sh -c 'echo $$ > session; exec sleep 1000' &",
-      "(setsid sh -c 'echo $$ > daemon; exec sleep 1000' &)",
-      'sh -c \'trap "" TERM; echo $$ > stubborn; sleep 1000; sleep 1000\' &',
-      'wait',
-    ].join('\n')
-    const running = run(place, { command, timeout: 600 }, { signal: controller.signal })
-    const started = await pids(place, ['plain', 'session', 'daemon', 'stubborn'])
-    expect(started.map(isAlive)).toEqual([true, true, true, true])
-    controller.abort()
-    await expect(running).rejects.toThrow()
-    await expect.poll(() => started.map(isAlive)).toEqual([false, false, false, false])
-    expect(place.holds).toEqual(['hold', 'end'])
-  })
+  // Needs setsid and /proc.
+  it.skipIf(process.platform !== 'linux')(
+    'kills everything that a command started, also what tried to get away',
+    async () => {
+      const place = makePlace()
+      const controller = new AbortController()
+      const command = [
+        'sleep 1000 & echo $! > plain',
+        "setsid sh -c 'echo $$ > session; exec sleep 1000' &",
+        "(setsid sh -c 'echo $$ > daemon; exec sleep 1000' &)",
+        'sh -c \'trap "" TERM; echo $$ > stubborn; sleep 1000; sleep 1000\' &',
+        'wait',
+      ].join('\n')
+      const running = run(place, { command, timeout: 600 }, { signal: controller.signal })
+      const started = await pids(place, ['plain', 'session', 'daemon', 'stubborn'])
+      expect(started.map(isAlive)).toEqual([true, true, true, true])
+      controller.abort()
+      await expect(running).rejects.toThrow()
+      await expect.poll(() => started.map(isAlive)).toEqual([false, false, false, false])
+      expect(place.holds).toEqual(['hold', 'end'])
+    },
+  )
 
   it('stops a cancelled command before it does more', async () => {
     const place = makePlace()
