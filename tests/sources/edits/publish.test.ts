@@ -209,6 +209,24 @@ describe('a parent folder', () => {
     expect(textOf(victim)).toBe('old')
   })
 
+  test.runIf(process.platform === 'linux')(
+    'that is replaced in the middle does not lead the rest astray',
+    async () => {
+      const folder = makeFolder()
+      put(folder, 'src/a', 'old')
+      const victim = put(folder, 'victim/a', 'old')
+      const act = () => {
+        renameSync(path.join(folder, 'src'), path.join(folder, 'moved'))
+        symlinkSync(path.join(folder, 'victim'), path.join(folder, 'src'))
+      }
+      const file = path.join(folder, 'src/a')
+      const { value } = await publication(file, { before: 'old', after: 'new', at: 'exchanged', act })
+      await publishFile(value)
+      expect([textOf(path.join(folder, 'moved/a')), textOf(victim)]).toEqual(['new', 'old'])
+      expect(tempFiles(folder)).toEqual([])
+    },
+  )
+
   test('that was made for a file goes again when the file could not be made', async () => {
     const folder = makeFolder()
     const { value } = await publication(path.join(folder, 'a/b/c'), {
