@@ -24,15 +24,15 @@ export class ShowCommand extends BaseCommand {
 
   async execute(): Promise<number> {
     const { print, globals } = this.context
-    const shown = await showCheckpoint(makePlace(this.context), this.checkpoint)
-    const changes = this.diff ? shown.changes : shown.changes.map((change) => ({ ...change, diff: null }))
+    const request = { spec: this.checkpoint, diff: this.diff }
+    const shown = await showCheckpoint(makePlace(this.context), request)
     if (globals.json) {
-      print.json({ ...shown, changes })
+      print.json(shown)
       return 0
     }
     const { id, label, ts } = shown.checkpoint
     print.data(`checkpoint ${id}\nlabel ${label}\ntime ${ts}\n\n${formatRecord(shown.record)}`)
-    for (const { path, before, after, diff } of changes) {
+    for (const { path, before, after, diff } of shown.changes) {
       const what = before.exists ? (after.exists ? 'changed' : 'deleted') : 'created'
       print.data(`\n${what} ${path}${diff === null ? '' : `\n${diff}`}`)
     }

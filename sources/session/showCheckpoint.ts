@@ -5,6 +5,7 @@ import type { CassRecord } from '../conversation/record.ts'
 import { metaOf } from '../conversation/transcript.ts'
 import { Journal } from '../edits/journal.ts'
 import { type FileSide, isChange } from '../edits/journalLine.ts'
+import { diffSides } from './diffSides.ts'
 import { locatePlace } from './locatePlace.ts'
 import { type Place, workspaceOf } from './place.ts'
 import { type LoggedRecord, loggedRecord } from './readBranchLog.ts'
@@ -27,13 +28,16 @@ export interface ShownCheckpoint {
     readonly path: string
     readonly before: State
     readonly after: State
-    /** Null: not made. */
+    /** Null: not asked for, or the bytes of a side are not kept. */
     readonly diff: string | null
   }>
 }
 
-/** A checkpoint's record in full, and the files that its tool call changed. */
-export async function showCheckpoint(place: Place, spec: string): Promise<ShownCheckpoint> {
+/** A checkpoint's record in full, and the files that its tool call changed; with `diff`, how. */
+export async function showCheckpoint(
+  place: Place,
+  { spec, diff }: { readonly spec: string; readonly diff: boolean },
+): Promise<ShownCheckpoint> {
   const { conversation, head, checkpoint } = locatePlace(place, spec)
   const node =
     checkpoint.message_id === null ? undefined : conversation.graph.nodes.get(checkpoint.message_id)
@@ -42,23 +46,33 @@ export async function showCheckpoint(place: Place, spec: string): Promise<ShownC
     item === undefined
       ? { ...metaOf(conversation, head), message_id: null, record_index: 0, notice: null }
       : loggedRecord(item)
-  return { checkpoint, record, changes: await changesOf(place, conversation, checkpoint) }
+  return { checkpoint, record, changes: await changesOf(place, { conversation, checkpoint, diff }) }
 }
 
 async function changesOf(
   place: Place,
-  conversation: Conversation,
-  { tool_call_id: callId, turn }: Checkpoint,
+  {
+    conversation,
+    checkpoint,
+    diff,
+  }: { readonly conversation: Conversation; readonly checkpoint: Checkpoint; readonly diff: boolean },
 ): Promise<ShownCheckpoint['changes']> {
+  const { tool_call_id: callId, turn } = checkpoint
   if (callId === null || turn === 0) return []
   const journal = new Journal({ home: place.root, workspace: workspaceOf(place) })
   await journal.refresh()
   const family = new Set(familyOf(place.root, conversation.id))
-  return journal.lines.flatMap(({ line }) => {
-    const isIts = line.tool_call_id === callId && family.has(line.conversation ?? '')
-    if (!isIts || !isChange(line) || journal.isVoided(line.id)) return []
-    return [{ path: line.path, before: stateOf(line.before), after: stateOf(line.after), diff: null }]
-  })
+  const lines = journal.lines
+    .map(({ line }) => line)
+    .filter((line) => line.tool_call_id === callId && family.has(line.conversation ?? ''))
+    .filter((line) => !journal.isVoided(line.id))
+    .filter(isChange)
+  return Promise.all(
+    lines.map(async ({ path, before, after }) => ({
+      ...{ path, before: stateOf(before), after: stateOf(after) },
+      diff: diff ? await diffSides(place.root, { path, before, after }) : null,
+    })),
+  )
 }
 
 function stateOf({ exists, sha256, mode, size }: FileSide): State {
