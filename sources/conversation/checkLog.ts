@@ -3,7 +3,7 @@ import { Conversation } from './conversation.ts'
 import { tryParseEntry } from './entry.ts'
 import { readTranscriptMeta } from './library.ts'
 import { statOrNull } from './logFile.ts'
-import { logPath, transcriptPath } from './paths.ts'
+import { isUsableChatId, logPath, transcriptPath } from './paths.ts'
 
 /** What a check of stored data found. A note is nothing lost. */
 export interface LogFinding {
@@ -110,6 +110,7 @@ function notes(conversation: Conversation): LogFinding[] {
   }
   for (const head of graph.heads.values()) {
     const chatId = conversation.chatIdOf(head.id)
+    if (!isUsableChatId(chatId)) continue
     const meta = readTranscriptMeta(root, chatId)
     if (meta === null && statOrNull(transcriptPath(root, chatId)) !== null) {
       findings.push(

@@ -1,13 +1,12 @@
 import { CassError } from '../errors.ts'
 import { type LogEntry, type LogMeta, tryParseEntry } from './entry.ts'
 import { chainTo, type Graph, type Head, type Node } from './graph.ts'
-import { isSafeComponent } from './ids.ts'
 import { LogFile, statOrNull } from './logFile.ts'
 import type { ChainItem, Message } from './message.ts'
 import type { OldChat } from './oldChat.ts'
 import { graphOfOldChat, metaOfOldChat, readOldChat } from './oldChatFile.ts'
 import { outlineMessage } from './outline.ts'
-import { logPath } from './paths.ts'
+import { isUsableChatId, logPath } from './paths.ts'
 
 /** How much of each message is read: `outline` cuts long texts, enough for lists. */
 export type Detail = 'whole' | 'outline'
@@ -53,7 +52,7 @@ export class Conversation {
    * what reading a log throws.
    */
   static open(root: string, id: string): Conversation {
-    if (!isSafeComponent(id))
+    if (!isUsableChatId(id))
       throw new CassError('bad_id', `'${id}' cannot be the id of a conversation`, { kind: 'usage' })
     const conversation = new Conversation(root, id, { oldChat: null, newMeta: null })
     conversation.log.refresh()

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as t from 'typanion'
-import { errnoOf } from '../errors.ts'
+import { CassError, errnoOf } from '../errors.ts'
 import { writeFileDurably } from '../files/durable.ts'
 import { acquireLock } from '../files/lockFile.ts'
 import { ensurePrivateFolder } from '../files/privateFolder.ts'
@@ -76,7 +76,9 @@ export function isCurrentAnywhere(root: string, chatId: string): boolean {
     if (errnoOf(error) !== 'ENOENT') throw error
   }
   return names.some(
-    (name) => tryParseCurrent(readIfThere(path.join(root, 'heads', name)))?.chat_id === chatId,
+    (name) =>
+      name.endsWith('.json') &&
+      tryParseCurrent(readIfThere(path.join(root, 'heads', name)))?.chat_id === chatId,
   )
 }
 
@@ -85,7 +87,10 @@ function readIfThere(file: string): string {
     return readFileSync(file, 'utf8')
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return ''
-    throw error
+    throw new CassError('current_branch_unreadable', `cannot read '${file}': ${errnoOf(error)}`, {
+      cause: error,
+      hint: 'check its permissions, or move it away and choose a branch with: cass switch BRANCH',
+    })
   }
 }
 

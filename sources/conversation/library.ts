@@ -1,29 +1,32 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { CassError, errnoOf } from '../errors.ts'
 import { Conversation } from './conversation.ts'
+import { MAIN_HEAD } from './entry.ts'
 import { type HeadsIndex, makeHeadsIndex, readTrustedIndex } from './headsIndex.ts'
-import { isSafeComponent } from './ids.ts'
 import { statOrNull } from './logFile.ts'
 import {
   chatOfTranscriptName,
   conversationOfLogName,
   conversationsFolder,
+  isUsableChatId,
   logPath,
   transcriptPath,
 } from './paths.ts'
 import { type MetaRecord, tryParseRecord } from './record.ts'
 
-/** Every conversation below a root, those of other programs too; the ids of logs first. */
+/** Every conversation below a root, those of other programs too. */
 export function listConversationIds(root: string): string[] {
-  const names = namesIn(conversationsFolder(root))
-  const logs = names.flatMap((name) => conversationOfLogName(name) ?? []).filter(isSafeComponent)
+  const logs = logIds(root)
   const known = new Set(logs)
-  const oldChats = names
+  const heads = lazily(() => headOwners(root, logs))
+  const oldChats = namesIn(conversationsFolder(root))
     .flatMap((name) => chatOfTranscriptName(name) ?? [])
-    .filter((chatId) => isSafeComponent(chatId) && !known.has(chatId))
+    .filter((chatId) => isUsableChatId(chatId) && !known.has(chatId))
     .filter((chatId) => {
       const meta = readTranscriptMeta(root, chatId)
-      return meta !== null && (meta.conversation === undefined || !known.has(meta.conversation))
+      // A transcript of ours whose first line is damaged names no conversation; its head does.
+      if (meta === null) return !heads().has(chatId)
+      return meta.conversation === undefined || !known.has(meta.conversation)
     })
   return [...logs, ...oldChats].toSorted()
 }
@@ -38,26 +41,66 @@ export function summarize(root: string, conversation: string): HeadsIndex {
   return makeHeadsIndex(Conversation.open(root, conversation), { previous: null, writer: '', now: '' })
 }
 
+export interface FoundChat {
+  readonly conversation: string
+  readonly head: string
+}
+
 /**
  * The conversation and head that a chat id names, or null: by its log, else by its transcript, else by the indices, else by
  * reading the logs (docs/storage.md, find).
  */
-export function findChat(
-  root: string,
-  chatId: string,
-): { readonly conversation: string; readonly head: string } | null {
-  if (!isSafeComponent(chatId)) return null
-  if (statOrNull(logPath(root, chatId)) !== null) return { conversation: chatId, head: 'main' }
-  const meta = readTranscriptMeta(root, chatId)
-  const named = meta?.conversation
-  if (named !== undefined && isSafeComponent(named) && statOrNull(logPath(root, named)) !== null) {
-    if (hasHead(root, named, chatId)) return { conversation: named, head: chatId }
-  } else if (meta !== null) {
-    return { conversation: chatId, head: 'main' }
+export function findChat(root: string, chatId: string): FoundChat | null {
+  return makeFinder(root)(chatId)
+}
+
+/** Finds many chats, and reads the indices of all logs at most once. */
+function makeFinder(root: string): (chatId: string) => FoundChat | null {
+  const owners = lazily(() => headOwners(root, logIds(root)))
+  return (chatId) => {
+    if (!isUsableChatId(chatId)) return null
+    if (hasLog(root, chatId)) return { conversation: chatId, head: MAIN_HEAD }
+    const meta = readTranscriptMeta(root, chatId)
+    const named = meta?.conversation
+    if (named !== undefined && isUsableChatId(named) && hasLog(root, named)) {
+      if (headsOf(root, named).includes(chatId)) return { conversation: named, head: chatId }
+    } else if (meta !== null) {
+      return { conversation: chatId, head: MAIN_HEAD }
+    }
+    const owner = owners().get(chatId)
+    if (owner !== undefined) return { conversation: owner, head: chatId }
+    // An old chat whose first line is damaged.
+    const isChat = meta === null && statOrNull(transcriptPath(root, chatId)) !== null
+    return isChat ? { conversation: chatId, head: MAIN_HEAD } : null
   }
-  const logs = namesIn(conversationsFolder(root)).flatMap((name) => conversationOfLogName(name) ?? [])
-  const owner = logs.filter(isSafeComponent).find((conversation) => hasHead(root, conversation, chatId))
-  return owner === undefined ? null : { conversation: owner, head: chatId }
+}
+
+function hasLog(root: string, conversation: string): boolean {
+  return statOrNull(logPath(root, conversation)) !== null
+}
+
+function logIds(root: string): string[] {
+  const names = namesIn(conversationsFolder(root))
+  return names.flatMap((name) => conversationOfLogName(name) ?? []).filter(isUsableChatId)
+}
+
+/** Which conversation each head is in; `main` is named by its conversation, so it is left out. */
+function headOwners(root: string, conversations: ReadonlyArray<string>): ReadonlyMap<string, string> {
+  const owners = new Map<string, string>()
+  for (const conversation of conversations) {
+    for (const head of headsOf(root, conversation)) if (head !== MAIN_HEAD) owners.set(head, conversation)
+  }
+  return owners
+}
+
+function headsOf(root: string, conversation: string): string[] {
+  try {
+    return summarize(root, conversation).heads.map(({ id }) => id)
+  } catch (error) {
+    // A log that cannot be read holds no branch that could be used; lists and fsck name the error.
+    if (error instanceof CassError) return []
+    throw error
+  }
 }
 
 /** The first record of a transcript or old chat; null when it is missing or is no meta record. */
@@ -95,35 +138,41 @@ export function readTranscriptMeta(root: string, chatId: string): MetaRecord | n
  * The conversations joined to one by `parent_chat_id`, in either direction and over any number of steps, it included.
  */
 export function familyOf(root: string, conversation: string): string[] {
-  const ids = listConversationIds(root)
-  const parents = new Map(ids.map((id) => [id, parentConversation(root, id)]))
-  const family = new Set([conversation])
-  for (let grew = true; grew; ) {
-    grew = false
-    for (const [id, parent] of parents) {
-      if (parent === null || family.has(id) === family.has(parent)) continue
-      family.add(id).add(parent)
-      grew = true
-    }
+  const find = makeFinder(root)
+  const joined = new Map<string, string[]>()
+  const join = (from: string, to: string) => joined.set(from, [...(joined.get(from) ?? []), to])
+  for (const id of listConversationIds(root)) {
+    const parent = parentChat(root, id)
+    const owner = parent === null ? undefined : find(parent)?.conversation
+    if (owner === undefined) continue
+    join(id, owner)
+    join(owner, id)
   }
+  const family = new Set([conversation])
+  // A set gives what is added while it is walked.
+  for (const id of family) for (const other of joined.get(id) ?? []) family.add(other)
   return [...family]
 }
 
-/** Which conversation holds the chat that this one names as its parent; null when it names none. */
-function parentConversation(root: string, conversation: string): string | null {
+/** The chat that a conversation names as its parent; null when it names none. */
+function parentChat(root: string, conversation: string): string | null {
   // The first chat's transcript carries the same meta as the log, and is cheaper to read.
-  const parent = readTranscriptMeta(root, conversation)?.parent_chat_id
-  if (parent === undefined) return null
-  return findChat(root, parent)?.conversation ?? null
+  const meta = readTranscriptMeta(root, conversation)
+  if (meta !== null) return meta.parent_chat_id ?? null
+  try {
+    return summarize(root, conversation).meta.parent_chat_id ?? null
+  } catch (error) {
+    // What cannot be read joins nothing; lists and fsck name the error.
+    if (error instanceof CassError) return null
+    throw error
+  }
 }
 
-function hasHead(root: string, conversation: string, head: string): boolean {
-  try {
-    return summarize(root, conversation).heads.some(({ id }) => id === head)
-  } catch (error) {
-    // A log that cannot be read holds no branch that could be used; lists and fsck name the error.
-    if (error instanceof CassError) return false
-    throw error
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }
 

@@ -1,6 +1,8 @@
 import path from 'node:path'
+import { CassError } from '../errors.ts'
+import { isSafeComponent } from './ids.ts'
 
-/** Where each file of a conversation stands below the root (docs/storage.md, files). Ids are checked before. */
+/** Where each file of a conversation stands below the root (docs/storage.md, files). */
 export function conversationsFolder(root: string): string {
   return path.join(root, 'conversations')
 }
@@ -17,7 +19,9 @@ export function saveLockPath(root: string, conversation: string): string {
   return path.join(conversationsFolder(root), `${conversation}.jsonl.lock`)
 }
 
+/** Throws `bad_id` for what the log of another program may name as a head, and no file can be named by. */
 export function transcriptPath(root: string, chatId: string): string {
+  if (!isUsableChatId(chatId)) throw new CassError('bad_id', `'${chatId}' cannot be the id of a chat`)
   return path.join(conversationsFolder(root), `${chatId}.jsonl`)
 }
 
@@ -27,6 +31,11 @@ export function writersFolder(root: string): string {
 
 export const logSuffix = '.events.jsonl'
 const transcriptSuffix = '.jsonl'
+
+/** Whether a chat id from outside may name files: one component of a path, and no other kind of file of a chat. */
+export function isUsableChatId(chatId: string): boolean {
+  return isSafeComponent(chatId) && chatOfTranscriptName(`${chatId}${transcriptSuffix}`) !== null
+}
 
 /** The conversation whose log a file name is, or null. */
 export function conversationOfLogName(name: string): string | null {

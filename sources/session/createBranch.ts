@@ -8,7 +8,7 @@ import { makeHeadsIndex } from '../conversation/headsIndex.ts'
 import { type ForkPoint, forkPoint } from '../conversation/repair.ts'
 import { saveConversation } from '../conversation/save.ts'
 import { type Branch, makeBranch } from './branch.ts'
-import { takenNames } from './family.ts'
+import { liveNames, takenNames } from './family.ts'
 import { locatePlace } from './locatePlace.ts'
 import { makeCurrent } from './makeCurrent.ts'
 import { newChatId, newMessageId, type Place } from './place.ts'
@@ -86,6 +86,8 @@ interface ForkRequest {
 function planFork(graph: Graph, request: ForkRequest): LogEntry[] {
   const { conversation, checkpoint, point, ids, head, name, switchTo, writer, at } = request
   const { record_index, tool_call_id, label, detail } = checkpoint
+  // Another process may have given the name away since it was asked for.
+  if (name !== null && !graph.heads.has(head)) checkBranchName(name, liveNames(graph))
   const parent = conversation.headOf(checkpoint.chat_id)
   const selected = selectedHead(graph)
   const entries: LogEntry[] = []

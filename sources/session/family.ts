@@ -1,4 +1,5 @@
 import { type CurrentBranch, readCurrentBranch } from '../conversation/currentBranch.ts'
+import type { Graph } from '../conversation/graph.ts'
 import { familyOf, listConversationIds, summarize } from '../conversation/library.ts'
 import { CassError } from '../errors.ts'
 import { type Branch, makeBranch } from './branch.ts'
@@ -56,4 +57,9 @@ export function knownBranches(place: Place): {
 export function takenNames(place: Place, conversation: string): string[] {
   const { branches } = branchesOf(place, familyOf(place.root, conversation), null)
   return branches.flatMap(({ name, retired }) => (name === null || retired ? [] : [name]))
+}
+
+/** The names of a conversation's branches, as its log has them now, but for those of retired ones. */
+export function liveNames(graph: Graph): string[] {
+  return [...graph.heads.values()].flatMap(({ name, retired }) => (name === null || retired ? [] : [name]))
 }

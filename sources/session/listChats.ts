@@ -72,12 +72,16 @@ function time(text: string): number {
   return Number.isNaN(parsed) ? 0 : parsed
 }
 
+/** Each message is looked at once, however many branches share it. */
 function contains(place: Place, id: string, search: string): boolean {
   const wanted = search.toLowerCase()
   const conversation = Conversation.open(place.root, id)
-  return [...conversation.graph.heads.keys()].some((head) =>
-    conversation
-      .items(conversation.chain(head), 'whole', head)
-      .some(({ message }) => message.role !== 'system' && message.content.toLowerCase().includes(wanted)),
-  )
+  const seen = new Set<string>()
+  return [...conversation.graph.heads.keys()].some((head) => {
+    const nodes = conversation.chain(head).filter((node) => !seen.has(node.id))
+    for (const node of nodes) seen.add(node.id)
+    return conversation
+      .items(nodes, 'whole', head)
+      .some(({ message }) => message.role !== 'system' && message.content.toLowerCase().includes(wanted))
+  })
 }

@@ -4,7 +4,7 @@ import { readCurrentBranch } from '../conversation/currentBranch.ts'
 import { summarize } from '../conversation/library.ts'
 import { saveConversation } from '../conversation/save.ts'
 import { type Branch, makeBranch } from './branch.ts'
-import { takenNames } from './family.ts'
+import { liveNames, takenNames } from './family.ts'
 import { findNamed } from './listCheckpoints.ts'
 import type { Place } from './place.ts'
 import { withWriter } from './withWriter.ts'
@@ -25,6 +25,7 @@ export async function renameBranch(
       ...{ writer, now: place.now },
       plan: (graph) => {
         if (graph.heads.get(head)?.name === name) return []
+        checkBranchName(name, liveNames(graph))
         return [{ type: 'rename', head, writer: writer.id, at: place.now().toISOString(), name }]
       },
     }),
