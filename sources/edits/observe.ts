@@ -17,8 +17,9 @@ import {
 } from './journalLine.ts'
 import { findDiffering } from './seen.ts'
 import { holdSnapshots, storeSnapshot } from './snapshots.ts'
+import { type Liveness, settleLines } from './unsettled.ts'
 
-export interface ObserveOptions extends LineSource {
+export interface ObserveOptions extends LineSource, Liveness {
   readonly journal: Journal
   /** The conversations whose files are looked at. */
   readonly family: ReadonlySet<string>
@@ -31,8 +32,7 @@ export interface ObserveOptions extends LineSource {
 }
 
 /**
- * Looks at every file that a family has changed, and writes down what others did to them since. Settle the lines of
- * dead writers first, or what they never published looks like somebody's change. Gives the new lines.
+ * Looks at every file that a family has changed, and writes down what others did to them since. Gives the new lines.
  */
 export async function observeTracked(options: ObserveOptions): Promise<JournalLine[]> {
   const { journal, family, now } = options
@@ -93,6 +93,8 @@ async function observeUnderHold(file: string, options: ObserveOptions): Promise<
   const { home, workspace } = journal.place
   const hold = wait === null ? null : await holdForPath({ home, key: workspace.key }, file, wait)
   try {
+    // What a dead writer announced and never published would look like somebody's change.
+    await settleLines({ ...options, writer: attribution.writer, turn: null, path: file, wait: null })
     const snapshots = await holdSnapshots(home, wait?.signal ?? null)
     try {
       await journal.refresh()

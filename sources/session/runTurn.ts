@@ -15,7 +15,7 @@ import { observeTracked } from '../edits/observe.ts'
 import { CassError } from '../errors.ts'
 import type { HoldWait } from '../workspace/hold.ts'
 import { type ChosenModel, chooseModel } from './chooseModel.ts'
-import { judgeDeadTurns, makeCompletion } from './deadTurns.ts'
+import { judgeDeadTurns, livenessOf, makeCompletion } from './deadTurns.ts'
 import { installDocs } from './installDocs.ts'
 import { makeCurrent } from './makeCurrent.ts'
 import { type OpenedTarget, openTarget, type TurnTarget } from './openTarget.ts'
@@ -181,6 +181,7 @@ async function beginTurn(
   })
   const complete = makeCompletion(place, conversation, dead)
   await observeTracked({
+    ...livenessOf(place),
     ...{ journal, now: place.now, newId, attribution: attributionOf(toolsOptions) },
     family: new Set(opening === null ? familyOf(place.root, conversation.id) : []),
     maxFileBytes: chosen.settings.snapshots.maxFileBytes,

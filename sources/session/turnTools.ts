@@ -33,6 +33,7 @@ export function makeTurnTools(
   const shellEnvironment = shellEnvironmentOf(place, chosen)
   const lineSource = { now: place.now, newId: () => newMessageId(place) }
   const { maxFileBytes } = chosen.settings.snapshots
+  const liveness = livenessOf(place)
   return {
     tools: toolsFor(policy.mode),
     decide: async ({ name, input }) => {
@@ -59,14 +60,22 @@ export function makeTurnTools(
         settings: chosen.settings.snapshots,
         newFileMode: 0o666 & ~process.umask(),
         wait,
-        liveness: livenessOf(place),
+        liveness,
       }),
       holdWorkspace: async () => {
         const hold = await holdWhole({ home: place.root, key: journal.place.workspace.key }, wait)
         try {
           const family = new Set(familyOf(place.root, options.conversation))
           const attribution = attributionOf(options)
-          await observeTracked({ ...lineSource, journal, family, attribution, maxFileBytes, wait: null })
+          await observeTracked({
+            ...lineSource,
+            ...liveness,
+            journal,
+            family,
+            attribution,
+            maxFileBytes,
+            wait: null,
+          })
         } catch (error) {
           await hold.release()
           throw error

@@ -33,9 +33,11 @@ const later = new Date(Date.now() + 3_600_000)
 
 async function observe(
   place: JournalPlace,
-  changes: { held?: boolean; maxFileBytes?: number; family?: string; now?: Date } = {},
+  changes: { held?: boolean; maxFileBytes?: number; family?: string; now?: Date; dead?: string } = {},
 ) {
   return observeTracked({
+    isWriterAlive: async (writer) => writer !== changes.dead,
+    isMessageInLog: async () => false,
     journal: new Journal(place),
     family: new Set([changes.family ?? 'conv']),
     attribution: { writer: 'w1', chat_id: 'chat', conversation: 'conv', turn: 't2' },
@@ -54,6 +56,17 @@ async function edited(text = 'ours'): Promise<{ place: JournalPlace; file: strin
 }
 
 describe('a tracked file', () => {
+  test('whose last line was never published, by a process that died, is as it was left', async () => {
+    const { place, file } = await edited()
+    const onStep = (step: string) => {
+      if (step === 'line_written') throw new Error('killed')
+    }
+    const never = makeSink(place, { hooks: { onStep }, writer: 'dead' })
+    await expect(writeThrough(never, file, 'never there')).rejects.toThrow('killed')
+    expect(await observe(place, { dead: 'dead' })).toEqual([])
+    expect((await readLines(place)).map(({ type }) => type)).toEqual(['edit', 'edit', 'void'])
+  })
+
   test('that is as it was left adds no line', async () => {
     const { place } = await edited()
     expect(await observe(place)).toEqual([])
