@@ -11,8 +11,9 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { sha256Of } from '../../../sources/edits/fileState.ts'
+import { absentSide, sha256Of } from '../../../sources/edits/fileState.ts'
 import { Journal, type JournalPlace } from '../../../sources/edits/journal.ts'
+import { makeJournalLine } from '../../../sources/edits/journalLine.ts'
 import { observeTracked } from '../../../sources/edits/observe.ts'
 import { holdWhole } from '../../../sources/workspace/hold.ts'
 import { workspaceFolder } from '../../../sources/workspace/root.ts'
@@ -57,12 +58,19 @@ async function edited(text = 'ours'): Promise<{ place: JournalPlace; file: strin
 
 describe('a tracked file', () => {
   test('whose last line was never published, by a process that died, is as it was left', async () => {
-    const { place, file } = await edited()
-    const onStep = (step: string) => {
-      if (step === 'line_written') throw new Error('killed')
-    }
-    const never = makeSink(place, { hooks: { onStep }, writer: 'dead' })
-    await expect(writeThrough(never, file, 'never there')).rejects.toThrow('killed')
+    const { place } = await edited()
+    const journal = new Journal(place)
+    await journal.refresh()
+    const before = journal.lastChange('src/a')?.after ?? absentSide
+    const after = { ...before, sha256: sha256Of(Buffer.from('never there')) }
+    const by = { writer: 'dead', conversation: 'conv', message_id: 'never-saved' }
+    const line = makeJournalLine({ now: () => later, newId }, by, {
+      type: 'edit',
+      path: 'src/a',
+      before,
+      after,
+    })
+    await journal.append([line])
     expect(await observe(place, { dead: 'dead' })).toEqual([])
     expect((await readLines(place)).map(({ type }) => type)).toEqual(['edit', 'edit', 'void'])
   })
