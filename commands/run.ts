@@ -107,7 +107,7 @@ const exitCodes: Readonly<Record<StopReason, number>> = {
 }
 
 function parseApproval(value: string) {
-  const reason = 'not approved: this run has no one to ask'
+  const reason = "this run has nobody to ask; '--approve shell' allows shell commands"
   switch (value) {
     case 'all':
       return () => ({ approved: true })

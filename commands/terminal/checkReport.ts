@@ -19,7 +19,7 @@ export function formatCheckReport({ ok, findings, next_steps }: CheckReport, col
     const lines = findings
       .filter((finding) => finding.severity === severity)
       .flatMap(({ subject, message, hint }) => [
-        `${mark} ${stripControls(`${subject}: ${message}`)}`,
+        `${mark} ${stripControls(message.includes(subject) ? message : `${subject}: ${message}`)}`,
         ...(hint === null ? [] : [stripControls(`    ${hint}`)]),
       ])
     return lines.length === 0 ? [] : [...(title === null ? [] : ['', title]), ...lines]

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { errnoOf } from '../errors.ts'
 import { acquireLock } from '../files/lockFile.ts'
@@ -67,7 +67,12 @@ function replaceFolder(folder: string, bundled: string, hash: string): void {
   const fresh = `${folder}.new`
   const old = `${folder}.old`
   for (const leftover of [fresh, old]) rmSync(leftover, { recursive: true, force: true })
-  cpSync(bundled, fresh, { recursive: true })
+  mkdirSync(fresh, { mode: 0o700 })
+  for (const name of filesIn(bundled)) {
+    mkdirSync(path.dirname(path.join(fresh, name)), { recursive: true, mode: 0o700 })
+    // Not copied with their modes: everything below the root is its owner's alone.
+    writeFileSync(path.join(fresh, name), readFileSync(path.join(bundled, name)), { mode: 0o600 })
+  }
   writeFileSync(path.join(fresh, stampName), `${hash}\n`, { mode: 0o600 })
   if (existsSync(folder)) renameSync(folder, old)
   renameSync(fresh, folder)

@@ -36,6 +36,7 @@ export async function openTarget(place: Place, target: TurnTarget, model: string
     target.type === 'continue' ? findBranch(place, { type: 'current' }) : findNamed(place, target.branch)
   if (conversation.head(head).retired) {
     throw new CassError('branch_retired', `the branch '${chat_id}' is retired`, {
+      kind: 'refused',
       hint: 'make a new branch at one of its checkpoints: cass branch CHECKPOINT',
     })
   }
