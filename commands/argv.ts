@@ -18,8 +18,8 @@ export interface ParsedArguments {
   readonly globals: GlobalOptions
   /** The first word that is no option and no value of one; null when there is none. */
   readonly command: string | null
-  /** The command's own options, each as one word (`--name=value`). */
-  readonly options: ReadonlyArray<string>
+  /** The command's own options; `true` for those without a value. */
+  readonly options: ReadonlyArray<{ readonly name: string; readonly value: string | true }>
   /** All other words, also those behind `--`. */
   readonly positionals: ReadonlyArray<string>
   /** `--resume [ID]` as Cassady has it; `id` is null without one. */
@@ -75,8 +75,8 @@ export const optionValues: Readonly<Record<string, string | null>> = {
 }
 
 /**
- * One pass over the command line, before clipanion sees it: clipanion accepts no option before the command, and none
- * with an optional value. Throws `usage` errors. `onGlobal` hears of each common option at once, so that an error
+ * One pass over the command line. It stands in for clipanion's own parser, which accepts no option before the command and
+ * none with an optional value. Throws `usage` errors. `onGlobal` hears of each common option at once, so that an error
  * further on is already reported in the form that was asked for.
  */
 export function parseArguments(
@@ -86,7 +86,7 @@ export function parseArguments(
   let globals: GlobalOptions = {
     ...{ json: false, nul: false, cwd: null, color: 'auto', quiet: false, help: false, version: false },
   }
-  const options: string[] = []
+  const options: { name: string; value: string | true }[] = []
   const positionals: string[] = []
   let resume: ParsedArguments['resume'] = null
   const words = splitWords(argv)
@@ -103,7 +103,7 @@ export function parseArguments(
     } else {
       const value = takeValue(word, words)
       const changed = changeGlobals(globals, { name: word.text, value })
-      if (changed === null) options.push(value === null ? word.text : `${word.text}=${value}`)
+      if (changed === null) options.push({ name: word.text, value: value ?? true })
       else {
         globals = changed
         onGlobal?.(globals)

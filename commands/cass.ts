@@ -1,6 +1,8 @@
 #!/usr/bin/env node
+import { join } from 'node:path'
 import { parseArguments } from './argv.ts'
-import { readSurroundings } from './context.ts'
+import { requireCached } from './codeCache.ts'
+import { type Run, readSurroundings } from './context.ts'
 import { quickNames } from './quickNames.ts'
 import { version } from './version.ts'
 
@@ -41,10 +43,16 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
 }
 
 async function start(): Promise<void> {
-  // The build puts quick.ts into this very file, and main.ts with everything else into modules beside it.
-  const { run } = isQuick() ? await import('./quick.ts') : await import('./main.ts')
+  const { run } = isQuick() ? loadQuick() : await import('./main.ts')
   const exitCode = await run(argv, readSurroundings(interrupts))
   process.exitCode = isPipeClosed ? 0 : exitCode
+}
+
+// Without `import`, which would start the whole loader of ES modules.
+function loadQuick(): { readonly run: Run } {
+  const { run } = requireCached<{ run?: Run }>(join(import.meta.dirname, 'quick.cjs'), {})
+  if (run === undefined) throw new Error('Assertion failed: quick.cjs exports no program')
+  return { run }
 }
 
 function isQuick(): boolean {

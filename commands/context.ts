@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { fstatSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { isatty } from 'node:tty'
-import { fileURLToPath } from 'node:url'
 import type { BaseContext } from 'clipanion'
 import type { GlobalOptions } from './argv.ts'
 import type { Printer } from './terminal/printer.ts'
@@ -61,13 +59,20 @@ export function readSurroundings(interrupts: Interrupts): Surroundings {
     openStdin: () => process.stdin,
     stdout,
     stderr,
-    terminals: { stdin: isatty(0), stdout: isatty(1), stderr: isatty(2) },
+    terminals: {
+      // Asked when it matters: the module behind it takes a millisecond to load.
+      get stdin() {
+        return isatty(0)
+      },
+      stdout: stdout.isTTY === true,
+      stderr: stderr.isTTY === true,
+    },
     columns: stdout.columns ?? 80,
     hasInput: isPipeOrFile(0),
     now: () => new Date(),
     randomBytes,
     pid: process.pid,
-    programFolder: dirname(fileURLToPath(import.meta.url)),
+    programFolder: import.meta.dirname,
     interrupts,
   }
 }

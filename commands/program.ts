@@ -2,12 +2,12 @@ import { resolve } from 'node:path'
 import { CassError } from '../sources/errors.ts'
 import { type GlobalOptions, type ParsedArguments, parseArguments, usageError } from './argv.ts'
 import { report } from './base.ts'
+import { bindCommand } from './bind.ts'
 import type { CommandContext, Run, Surroundings } from './context.ts'
 import { helpText } from './helpText.ts'
 import type { CassCommandClass, Manifest } from './manifest.ts'
 import { findNearest } from './nearest.ts'
 import { makePrinter } from './terminal/printer.ts'
-import { formatUsage, parseCommand } from './usage.ts'
 import { version } from './version.ts'
 
 /** Makes the program that has these commands. */
@@ -60,32 +60,36 @@ async function dispatch(
     print.data(`cass ${version}`)
     return 0
   }
-  const { name, words } = chooseCommand(parsed)
+  const { name, options, positionals } = chooseCommand(parsed)
   const topic = name === 'help' ? (parsed.positionals[0] ?? null) : parsed.command
   if (parsed.globals.help || name === 'help') {
-    print.data(topic === null ? helpText : formatUsage(await loadCommand(topic, commands)))
+    print.data(topic === null ? helpText : await formatUsageOf(topic, commands))
     return 0
   }
   const command = await loadCommand(name, commands)
   if (context.globals.nul && !command.printsList)
     throw usageError(`'-z' does not fit '${name}', which prints no list`)
   if (context.globals.nul && context.globals.json) throw usageError("'-z' and '--json' exclude each other")
-  return await parseCommand(command, { name, words, context }).validateAndExecute()
+  return await bindCommand(command, { name, options, positionals, context }).validateAndExecute()
 }
 
-/** Which command, and its words in a form that clipanion reads in one way only. */
+// Clipanion's own machinery is only for usage texts, so that is where it is loaded.
+async function formatUsageOf(topic: string, commands: Manifest): Promise<string> {
+  const command = await loadCommand(topic, commands)
+  const { formatUsage } = await import('./usage.ts')
+  return formatUsage(command)
+}
+
 function chooseCommand({ command, options, positionals, resume }: ParsedArguments): {
   readonly name: string
-  readonly words: string[]
-} {
-  const words = [...options, ...(positionals.length > 0 ? ['--', ...positionals] : [])]
-  if (resume === null) return { name: command ?? 'chat', words }
+} & Pick<ParsedArguments, 'options' | 'positionals'> {
+  if (resume === null) return { name: command ?? 'chat', options, positionals }
   if (command !== null && command !== 'chat') {
     throw usageError(`'--resume' does not fit '${command}'`, `name the branch to \`cass ${command}\` instead`)
   }
   // Without an id, Cassady prints the chats of the folder and ends.
-  if (resume.id === null) return { name: 'chats', words: [] }
-  return { name: 'chat', words: [`--resume=${resume.id}`, ...words] }
+  if (resume.id === null) return { name: 'chats', options: [], positionals: [] }
+  return { name: 'chat', options: [...options, { name: '--resume', value: resume.id }], positionals }
 }
 
 async function loadCommand(name: string, commands: Manifest): Promise<CassCommandClass> {

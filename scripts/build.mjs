@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { writeCodeCache } from './codeCache.mjs'
 import { installPackages, repository } from './install.mjs'
 import { formatNotices } from './notices.mjs'
 import { runTool } from './runTool.mjs'
@@ -49,9 +50,9 @@ export async function build() {
 }
 
 /**
- * Two bundles. `cass.cjs` is the bin stub with the plumbing commands in one CommonJS file: that starts in two thirds of
- * the time of any set of ES modules, and scripts call plumbing by the hundred. Everything else, the library too, is split
- * ES modules, of which each command loads those it needs. `meta.json` has the outputs of both.
+ * Two bundles. The plumbing commands are one CommonJS file, `quick.cjs`, beside the bin stub `cass.cjs`: that starts in half
+ * the time of a set of ES modules, and scripts call plumbing by the hundred. Everything else, the library too, is split ES
+ * modules, of which each command loads those it needs. `meta.json` has the outputs of both.
  */
 async function bundle(folder) {
   const esbuild = await import('esbuild')
@@ -66,30 +67,37 @@ async function bundle(folder) {
     legalComments: 'none',
     // Both find files of their own (a native add-on, a program) from where they are installed.
     external: ['fs-native-extensions', '@vscode/ripgrep'],
+    // Packages that name their entry without an extension have ES modules beside the others.
+    resolveExtensions: ['.ts', '.mjs', '.js', '.json'],
     metafile: true,
     logLevel: 'warning',
   }
   const modules = await esbuild.build({
     ...shared,
-    entryPoints: { main: 'commands/main.ts', index: 'sources/index.ts', [diffModule]: 'diff' },
+    entryPoints: {
+      main: 'commands/main.ts',
+      usage: 'commands/usage.ts',
+      index: 'sources/index.ts',
+      [diffModule]: 'diff',
+    },
     format: 'esm',
     splitting: true,
     chunkNames: '[name]-[hash]',
     // CommonJS packages inside the bundle still call require for built-in modules.
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
     define: { CASS_VERSION: JSON.stringify(version) },
-    plugins: [lightClipanion],
+    plugins: [oneClipanion],
   })
   const stub = await esbuild.build({
     ...shared,
-    entryPoints: { cass: 'commands/cass.ts' },
+    entryPoints: { cass: 'commands/cass.ts', quick: 'commands/quick.ts' },
     format: 'cjs',
     outExtension: { '.js': '.cjs' },
-    banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },
-    define: { CASS_VERSION: JSON.stringify(version), 'import.meta.url': '__url' },
-    plugins: [lightClipanion, leaveToModules],
+    define: { CASS_VERSION: JSON.stringify(version), 'import.meta.dirname': '__dirname' },
+    plugins: [oneClipanion, leaveToModules],
   })
   chmodSync(join(folder, 'cass.cjs'), 0o755)
+  writeCodeCache(join(folder, 'quick.cjs'))
   const metafile = {
     inputs: { ...modules.metafile.inputs, ...stub.metafile.inputs },
     outputs: { ...modules.metafile.outputs, ...stub.metafile.outputs },
@@ -103,7 +111,10 @@ const diffModule = 'package-diff'
 const leaveToModules = {
   name: 'leave-to-modules',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^\.\/main\.ts$/ }, () => ({ path: './main.js', external: true }))
+    onResolve({ filter: /^\.\/(main|usage)\.ts$/ }, ({ path }) => ({
+      path: path.replace('.ts', '.js'),
+      external: true,
+    }))
     onResolve({ filter: /^diff$/ }, () => ({ path: `./${diffModule}.js`, external: true }))
     // By require, which spares the command that takes a lock the start of the whole ES module loader.
     onResolve({ filter: /^fs-native-extensions$/ }, ({ kind, path }) =>
@@ -116,19 +127,13 @@ const leaveToModules = {
   },
 }
 
-/**
- * Clipanion opens stdin and asks for the colours of the terminal when it is loaded, for a default that is never used here:
- * commands/usage.ts gives each command its whole context. Fails when the pinned version is changed to one written otherwise.
- */
-const lightClipanion = {
-  name: 'light-clipanion',
-  setup({ onLoad }) {
-    onLoad({ filter: /clipanion[\\/]lib[\\/]advanced[\\/]Cli\.m?js$/ }, ({ path }) => {
-      const text = readFileSync(path, 'utf8')
-      const contents = text.replace(/Cli\.defaultContext = \{[\s\S]*?\};/, 'Cli.defaultContext = {};')
-      if (contents === text) throw new Error(`'${path}' has no default context`)
-      return { contents }
-    })
+/** One copy of clipanion: its ES modules, of which unused parts fall away, also for the one module named by its path. */
+const oneClipanion = {
+  name: 'one-clipanion',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^clipanion\/lib\/core\.js$/ }, ({ resolveDir, kind }) =>
+      resolve('clipanion/lib/core.mjs', { resolveDir, kind }),
+    )
   },
 }
 

@@ -3,6 +3,8 @@ import { repository } from './install.mjs'
 
 export default defineConfig({
   root: repository,
+  // As in the build: one copy of clipanion, its ES modules.
+  resolve: { alias: [{ find: /^clipanion\/lib\/core\.js$/, replacement: 'clipanion/lib/core.mjs' }] },
   test: {
     include: ['tests/**/*.test.ts'],
     pool: 'forks',

@@ -18,11 +18,17 @@ const outputs: Readonly<Record<string, Output>> = JSON.parse(readFileSync(metafi
 /** What a command must not load unless it is the one that needs it. */
 const heavy = ['openai', 'undici', 'enquirer', 'chalk', 'diff', 'tar', 'adm-zip', '@vscode/ripgrep', 'ignore']
 
-describe('the bin stub with the plumbing', () => {
-  const loaded = packagesOf(['commands/cass.ts'])
+describe('the bin stub', () => {
+  it('has no byte of any package', () => {
+    expect([...packagesOf(['commands/cass.ts'])]).toEqual([])
+  })
+})
 
-  it('holds every plumbing command', () => {
-    const inputs = Object.keys(outputs['dist/cass.cjs']?.inputs ?? {})
+describe('the file of the plumbing commands', () => {
+  const loaded = packagesOf(['commands/quick.ts'])
+
+  it('holds every one of them', () => {
+    const inputs = Object.keys(outputs['dist/quick.cjs']?.inputs ?? {})
     expect(inputs).toEqual(expect.arrayContaining(quickNames.map((name) => `commands/${name}.ts`)))
     expect(loaded).toContain('clipanion')
   })
@@ -32,11 +38,11 @@ describe('the bin stub with the plumbing', () => {
   })
 
   it('has all it loads later beside it', () => {
-    const later = outputs['dist/cass.cjs']?.imports
+    const later = outputs['dist/quick.cjs']?.imports
       .map(({ path }) => path)
       .filter((path) => path.startsWith('./'))
     for (const path of later ?? []) expect(Object.keys(outputs)).toContain(`dist/${path.slice(2)}`)
-    expect(later).toContain('./main.js')
+    expect(later).toContain('./usage.js')
   })
 })
 

@@ -2,9 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { optionValues, parseArguments } from '../commands/argv.ts'
+import { bindCommand } from '../commands/bind.ts'
 import { type CassCommandClass, manifest } from '../commands/manifest.ts'
 import { makeReference } from '../commands/reference.ts'
-import { makeCli, readDefinition } from '../commands/usage.ts'
+import { readDefinition } from '../commands/usage.ts'
 
 const repository = fileURLToPath(new URL('..', import.meta.url))
 const names = Object.keys(manifest)
@@ -52,8 +53,7 @@ describe.each(names)('the command %s', (name) => {
     for (const [, example] of command.usage?.examples ?? []) {
       const parsed = parseArguments(wordsOfExample(example))
       expect(parsed.command).toBe(name)
-      const words = [name, ...parsed.options, '--', ...parsed.positionals]
-      expect(() => makeCli([command]).process(words, {} as never)).not.toThrow()
+      expect(() => bindCommand(command, { ...parsed, name, context: {} as never })).not.toThrow()
     }
   })
 

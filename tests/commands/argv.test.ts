@@ -25,19 +25,25 @@ describe('the pass over the command line', () => {
     [['--json', 'branches', '-q'], { command: 'branches', globals: { json: true, quiet: true } }],
     [
       ['branches', '--cwd', '/x', '--all'],
-      { command: 'branches', options: ['--all'], globals: { cwd: '/x' } },
+      { command: 'branches', options: [{ name: '--all', value: true }], globals: { cwd: '/x' } },
     ],
     [['--cwd=/x=y', 'branches'], { command: 'branches', globals: { cwd: '/x=y' } }],
     [
       ['--name', 'retry', 'branch', '@~1'],
-      { command: 'branch', options: ['--name=retry'], positionals: ['@~1'] },
+      { command: 'branch', options: [{ name: '--name', value: 'retry' }], positionals: ['@~1'] },
     ],
-    [['branch', '--name', '-odd', '@'], { command: 'branch', options: ['--name=-odd'], positionals: ['@'] }],
-    [['log', '-n', '5'], { command: 'log', options: ['-n=5'] }],
-    [['log', '-n5'], { command: 'log', options: ['-n=5'] }],
+    [
+      ['branch', '--name', '-odd', '@'],
+      { command: 'branch', options: [{ name: '--name', value: '-odd' }], positionals: ['@'] },
+    ],
+    [['log', '-n', '5'], { command: 'log', options: [{ name: '-n', value: '5' }] }],
+    [['log', '-n5'], { command: 'log', options: [{ name: '-n', value: '5' }] }],
     [['branches', '-qz'], { command: 'branches', globals: { nul: true, quiet: true } }],
     [['run', '--', '--json', '-x'], { command: 'run', positionals: ['--json', '-x'] }],
-    [['run', '--model', 'm', '--', '--'], { command: 'run', options: ['--model=m'], positionals: ['--'] }],
+    [
+      ['run', '--model', 'm', '--', '--'],
+      { command: 'run', options: [{ name: '--model', value: 'm' }], positionals: ['--'] },
+    ],
     [['run', '-'], { command: 'run', positionals: ['-'] }],
     [['run', ''], { command: 'run', positionals: [''] }],
     [['--resume'], { resume: { id: null } }],
@@ -46,7 +52,7 @@ describe('the pass over the command line', () => {
     [['--resume', '--json'], { resume: { id: null }, globals: { json: true } }],
     [
       ['chat', '--resume', 'abc', '--model', 'm'],
-      { command: 'chat', resume: { id: 'abc' }, options: ['--model=m'] },
+      { command: 'chat', resume: { id: 'abc' }, options: [{ name: '--model', value: 'm' }] },
     ],
     [['--color', 'never', 'log'], { command: 'log', globals: { color: 'never' } }],
   ]
@@ -57,7 +63,10 @@ describe('the pass over the command line', () => {
 
   it('takes one value for each occurrence of an option', () => {
     expect(parse(['checkpoints', '--kind', 'user', '--kind', 'assistant', 'b'])).toMatchObject({
-      options: ['--kind=user', '--kind=assistant'],
+      options: [
+        { name: '--kind', value: 'user' },
+        { name: '--kind', value: 'assistant' },
+      ],
       positionals: ['b'],
     })
   })

@@ -52,13 +52,10 @@ describe('a usage error', () => {
     [['branches', '--frobnicate'], "error: unknown option '--frobnicate'\nhint: see `cass --help`\n"],
     [
       ['branches', '--oneline'],
-      "error: unsupported option name '--oneline'\nhint: see `cass branches --help`\n",
+      "error: option '--oneline' does not fit 'branches'\nhint: see `cass branches --help`\n",
     ],
-    [
-      ['branches', 'extra'],
-      "error: extraneous positional argument 'extra'\nhint: see `cass branches --help`\n",
-    ],
-    [['switch'], 'error: not enough positional arguments\nhint: see `cass switch --help`\n'],
+    [['branches', 'extra'], "error: unexpected 'extra'\nhint: see `cass branches --help`\n"],
+    [['switch'], "error: 'BRANCH' is missing\nhint: see `cass switch --help`\n"],
     [['branch'], "error: 'CHECKPOINT' is missing\nhint: see `cass branch --help`\n"],
     [['branch', 'a', 'b'], "error: unexpected 'b'\nhint: see `cass branch --help`\n"],
     [['branch', '--rename', 'a'], "error: 'NAME' is missing\nhint: see `cass branch --help`\n"],
