@@ -26,17 +26,16 @@ function replayMessage(graph: Graph, line: Extract<ScannedLine, { type: 'message
     return
   }
   const head = headOfMessage(graph, header)
-  const lost = header.parent !== null && !graph.nodes.has(header.parent) ? header.parent : null
-  const parentId = lost === null ? header.parent : head.leaf
-  const parent = parentId === null ? undefined : graph.nodes.get(parentId)
-  if (lost !== null) {
+  const place = placeOf(graph, head, header.parent)
+  const parent = place.parent === null ? undefined : graph.nodes.get(place.parent)
+  if (place.gap) {
     graph.gaps.push(header.id)
-    if (!graph.lost.has(lost)) graph.lost.set(lost, parentId)
+    if (header.parent !== null && !graph.lost.has(header.parent)) graph.lost.set(header.parent, place.parent)
   }
   graph.nodes.set(header.id, {
     id: header.id,
     parent: parent?.id ?? null,
-    head: header.head,
+    head: head.id,
     writer: header.writer,
     turn: header.turn,
     at: header.at,
@@ -47,7 +46,7 @@ function replayMessage(graph: Graph, line: Extract<ScannedLine, { type: 'message
     index: parent === undefined ? (role === 'system' ? 1 : 2) : parent.index + 1,
     turns: (parent?.turns ?? 0) + (role === 'user' ? 1 : 0),
     jump: parent === undefined ? null : jumpFrom(parent),
-    gap: lost !== null,
+    gap: place.gap,
     offset,
     length,
     again: null,
@@ -66,13 +65,30 @@ function jumpFrom(parent: Node): Node {
   return parent.depth - near.depth === near.depth - far.depth ? far : parent
 }
 
-/** The head of a message. One whose `fork` line is lost hangs where its first message does. */
-function headOfMessage(graph: Graph, { head, parent, at }: MessageHeader): Head {
-  const isKnown = graph.heads.has(head)
-  const made = headAt(graph, head, at)
+/**
+ * Behind which message one goes. Whoever writes puts it behind the leaf of its head: a parent that is not there, or none on a
+ * head that has messages, is a damaged line's doing.
+ */
+function placeOf(
+  graph: Graph,
+  { leaf }: Head,
+  parent: string | null,
+): { readonly parent: string | null; readonly gap: boolean } {
+  const isKnown = parent === null ? leaf === null : graph.nodes.has(parent)
+  return isKnown ? { parent, gap: false } : { parent: leaf, gap: true }
+}
+
+/** The head of a message, also when its name in the line is damaged, or the head's own line is lost. */
+function headOfMessage(graph: Graph, { head: id, parent, at }: MessageHeader): Head {
+  const named = graph.heads.get(id)
   const behind = parent === null ? undefined : graph.nodes.get(parent)
-  if (isKnown || head === MAIN_HEAD || behind === undefined) return made
-  return { ...made, parentHead: behind.head, from: behind.id }
+  if (behind === undefined || named?.leaf === behind.id) return named ?? headAt(graph, id, at)
+  if (named === undefined) {
+    const origin = id === MAIN_HEAD ? {} : { parentHead: behind.head, from: behind.id }
+    return Object.assign(headAt(graph, id, at), origin)
+  }
+  if (named.leaf === null) return named
+  return [...graph.heads.values()].find(({ leaf }) => leaf === behind.id) ?? named
 }
 
 function replayEntry(graph: Graph, entry: Exclude<LogEntry, { type: 'message' }>, offset: number): void {
@@ -90,7 +106,11 @@ function replayEntry(graph: Graph, entry: Exclude<LogEntry, { type: 'message' }>
       replayFork(graph, entry, offset)
       return
     case 'rewind':
-      change(entry.head, { leaf: entry.to, lastActivity: entry.at, lastOffset: offset })
+      change(entry.head, {
+        leaf: startAt(graph, entry.head, entry.to),
+        lastActivity: entry.at,
+        lastOffset: offset,
+      })
       return
     case 'select':
       graph.selected = entry.head
@@ -134,7 +154,7 @@ function replayEntry(graph: Graph, entry: Exclude<LogEntry, { type: 'message' }>
 
 function replayFork(graph: Graph, entry: ForkEntry, offset: number): void {
   if (graph.heads.has(entry.new_head)) return
-  const from = forkStart(graph, entry)
+  const from = startAt(graph, entry.head, entry.from)
   graph.heads.set(entry.new_head, {
     id: entry.new_head,
     kind: entry.kind,
@@ -152,10 +172,10 @@ function replayFork(graph: Graph, entry: ForkEntry, offset: number): void {
   })
 }
 
-/** A branch behind a message that is lost starts where that message's own branch went on. */
-function forkStart(graph: Graph, { head, from }: ForkEntry): string | null {
-  if (from === null || graph.nodes.has(from)) return from
-  const instead = graph.lost.get(from)
+/** What starts behind a message that is lost starts where that message's own branch went on. */
+function startAt(graph: Graph, head: string, message: string | null): string | null {
+  if (message === null || graph.nodes.has(message)) return message
+  const instead = graph.lost.get(message)
   return instead === undefined ? (graph.heads.get(head)?.leaf ?? null) : instead
 }
 
