@@ -35,7 +35,7 @@ export async function checkInstallation(
     ...{ root, cwd, env, overrides },
     platform: {
       ...{ os: process.platform, release: release(), arch: process.arch, node: process.versions.node },
-      ...{ isInteractive, home, program: path.join(place.programFolder, 'cass.js') },
+      ...{ isInteractive, home, program: path.join(place.programFolder, 'cass.cjs') },
     },
     probes: { listModels: probe ? makeListModels(place) : null, limitMs: probeLimitMs },
     extraFindings: await journalFindings(place),
