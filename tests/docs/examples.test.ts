@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { program } from '../_cass.ts'
 import { examplesOf, isShown, normalise, runInShell } from './_console.ts'
-import { blocksOf, readPages } from './_pages.ts'
+import { blocksOf, readPage, readPages, repository } from './_pages.ts'
 import { makeWorld } from './_world.ts'
 
 const pages = readPages().map((page) => ({ page, blocks: blocksOf(page) }))
@@ -37,6 +38,12 @@ describe.skipIf(isWindows)('the commands in console blocks give the output that 
       await world.close()
     }
   })
+})
+
+test('README.md names the program where the package has it', () => {
+  const { bin } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'))
+  expect(program).toBe(join(repository, bin.cass))
+  expect(readPage('README.md').text).toContain(`\`node ${bin.cass}\``)
 })
 
 describe.skipIf(isWindows)('the sh blocks are shell scripts', () => {
