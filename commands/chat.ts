@@ -99,6 +99,8 @@ export class ChatCommand extends TurnCommand {
     let isLineOpen = false
     const emit = (event: TurnEvent) => {
       if (event.type === 'assistant_chunk') {
+        // It may hold the line of the call before, which belongs above this text.
+        progress(event)
         print.chunk(event.text)
         isLineOpen = !event.text.endsWith('\n')
         return

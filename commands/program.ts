@@ -98,11 +98,17 @@ async function loadCommand(name: string, commands: Manifest): Promise<CassComman
   return await load()
 }
 
+/** What to do instead of a command that messages speak of and that is not there yet. */
+const insteadOf: ReadonlyMap<string, string> = new Map([
+  ['setup', 'write providers.json by hand (docs/configuration.md), or give `--base-url` and `--model`'],
+])
+
 function unknownCommand(name: string, known: ReadonlyArray<string>): CassError {
   const nearest = findNearest(name, known)
   const hint =
-    nearest === null
+    insteadOf.get(name) ??
+    (nearest === null
       ? 'see `cass --help`, or say it to the agent with `cass run`'
-      : `did you mean '${nearest}'?`
+      : `did you mean '${nearest}'?`)
   return new CassError('unknown_command', `unknown command '${name}'`, { kind: 'usage', hint })
 }

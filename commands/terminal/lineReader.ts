@@ -32,7 +32,8 @@ export function makeLineReader({
         // The rest of a paste arrives in the same tick as its first line.
         reader.on('line', (text) => {
           waiting.push(text)
-          setImmediate(() => resolve(waiting.shift() ?? null))
+          // Once for a whole paste, or every line of it would be taken here.
+          if (waiting.length === 1) setImmediate(() => resolve(waiting.shift() ?? null))
         })
         reader.on('close', () => resolve(waiting.shift() ?? null))
         reader.on('SIGINT', () => reader.close())

@@ -26,7 +26,7 @@ export function matchBranch<B extends BranchCandidate>(
   }
   const known = unique([...family, ...others])
   throw new CassError('branch_not_found', `no branch is named '${word}'`, {
-    hint: known.length === 0 ? 'List branches with cass branches --all' : `Name one of: ${list(known)}`,
+    hint: known.length === 0 ? 'list branches with cass branches --all' : `name one of: ${list(known)}`,
     data: { candidates: known.map(({ chat_id }) => chat_id) },
   })
 }
@@ -51,7 +51,7 @@ function unique<B extends BranchCandidate>(branches: ReadonlyArray<B>): Readonly
 
 function ambiguous(word: string, hits: ReadonlyArray<BranchCandidate>): CassError {
   return new CassError('branch_ambiguous', `'${word}' names ${hits.length} branches`, {
-    hint: `Name one of: ${list(hits)}`,
+    hint: `name one of: ${list(hits)}`,
     data: { candidates: hits.map(({ chat_id }) => chat_id) },
   })
 }
@@ -69,13 +69,13 @@ export function checkBranchName(name: string, taken: Iterable<string>): void {
   if (fault !== undefined) {
     throw new CassError('bad_branch_name', `'${name}' cannot be the name of a branch: ${fault.text}`, {
       kind: 'usage',
-      hint: `Choose a name of 1 to ${MAX_NAME_LENGTH} characters without blanks, ~, :, ^ and @`,
+      hint: `choose a name of 1 to ${MAX_NAME_LENGTH} characters without blanks, ~, :, ^ and @`,
     })
   }
   if (new Set(taken).has(name)) {
     throw new CassError('branch_name_taken', `another branch of this conversation is named '${name}'`, {
       kind: 'usage',
-      hint: 'Choose another name, or rename that branch with cass branch --rename',
+      hint: 'choose another name, or rename that branch with cass branch --rename',
     })
   }
 }

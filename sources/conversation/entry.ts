@@ -152,14 +152,14 @@ function assertKnownHeader(schemaVersion: number, type: string): void {
       'log_unknown_schema',
       `the log has schema version '${schemaVersion}', not '${LOG_SCHEMA_VERSION}'`,
       {
-        hint: 'Use a newer version of cass to open this conversation',
+        hint: 'use a newer version of cass to open this conversation',
         data: { schema_version: schemaVersion },
       },
     )
   }
   if (!ENTRY_TYPES.has(type)) {
     throw new CassError('log_unknown_type', `the log has an entry of unknown type '${type}'`, {
-      hint: 'Use a newer version of cass to open this conversation',
+      hint: 'use a newer version of cass to open this conversation',
       data: { type },
     })
   }

@@ -86,7 +86,7 @@ function noSuchPlace({ record_index, kind, tool_call_id }: CheckpointRef): CassE
     'checkpoint_not_found',
     `the branch has no checkpoint '${record_index}:${kind}${call}'`,
     {
-      hint: 'List the checkpoints with cass checkpoints',
+      hint: 'list the checkpoints with cass checkpoints',
     },
   )
 }

@@ -47,7 +47,7 @@ export function parseSelector(text: string): Selector {
   if (BRANCH.test(text)) return { type: 'branch', branch: branchSpec(text) }
   throw new CassError('bad_selector', `'${text}' names no place on a branch`, {
     kind: 'usage',
-    hint: 'Use a checkpoint id, BRANCH, BRANCH~N, BRANCH:RECORD_INDEX or ^MESSAGE_ID; @ is the current branch',
+    hint: 'use a checkpoint id, BRANCH, BRANCH~N, BRANCH:RECORD_INDEX or ^MESSAGE_ID; @ is the current branch',
   })
 }
 
@@ -120,7 +120,7 @@ function beforeTurns(items: ReadonlyArray<ChainItem>, back: number): Place {
   if (position === undefined || user === undefined) {
     const turns = users.length === 1 ? '1 turn' : `${users.length} turns`
     throw new CassError('selector_beyond_start', `the branch has only ${turns}, not '${back}'`, {
-      hint: 'Name a smaller number of turns, or the checkpoint with kind start',
+      hint: 'name a smaller number of turns, or the checkpoint with kind start',
       data: { turns: users.length },
     })
   }
@@ -130,7 +130,7 @@ function beforeTurns(items: ReadonlyArray<ChainItem>, back: number): Place {
 
 function noRecord(index: number): CassError {
   return new CassError('checkpoint_not_found', `the branch has no checkpoint at record '${index}'`, {
-    hint: 'List the checkpoints with cass checkpoints',
+    hint: 'list the checkpoints with cass checkpoints',
   })
 }
 
@@ -145,12 +145,12 @@ export function matchMessageId(prefix: string, ids: Iterable<string>): string {
   const [first, ...others] = hits
   if (first === undefined) {
     throw new CassError('message_not_found', `no message has an id that starts with '${prefix}'`, {
-      hint: 'List message ids with cass log --json',
+      hint: 'list message ids with cass log --json',
     })
   }
   if (others.length === 0) return first
   throw new CassError('message_ambiguous', `'${prefix}' is the start of ${hits.size} message ids`, {
-    hint: `Write more of it: ${[...hits].slice(0, 5).join(', ')}`,
+    hint: `write more of it: ${[...hits].slice(0, 5).join(', ')}`,
     data: { candidates: [...hits] },
   })
 }

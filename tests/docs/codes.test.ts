@@ -72,3 +72,12 @@ test('docs/plumbing.md lists every finding of fsck, and no other', () => {
   expect(found.length).toBeGreaterThan(5)
   expect(sorted(listed('docs/plumbing.md', '### fsck'))).toEqual(sorted(found))
 })
+
+test('docs/troubleshooting.md says what to do about every error code, by name or by its first word', () => {
+  const { text } = readPage('docs/troubleshooting.md')
+  const prefixes = [...text.matchAll(/`([a-z]+_)…`/g)].map(([, prefix]) => prefix!)
+  const missing = sorted(modules.flatMap(codesIn)).filter(
+    (code) => !text.includes(`\`${code}\``) && !prefixes.some((prefix) => code.startsWith(prefix)),
+  )
+  expect(missing).toEqual([])
+})

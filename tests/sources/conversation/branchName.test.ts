@@ -32,7 +32,7 @@ describe('matching a branch', () => {
         code: 'branch_ambiguous',
         kind: 'failed',
         message: "'2026-06-25' names 2 branches",
-        hint: 'Name one of: 2026-06-25-101533-aaaa, 2026-06-25-101533-aabb (retry)',
+        hint: 'name one of: 2026-06-25-101533-aaaa, 2026-06-25-101533-aabb (retry)',
         data: { candidates: ['2026-06-25-101533-aaaa', '2026-06-25-101533-aabb'] },
       }),
     )
