@@ -54,6 +54,18 @@ export function report(
   return exitCodes[kind]
 }
 
+/** The next step after an error of the file system. */
+const ioHints: Readonly<Record<string, string>> = {
+  EACCES: 'check the permissions of that path',
+  EDQUOT: 'make room within your disk quota, then run it again',
+  EEXIST: 'move what is there away, or point CASS_HOME elsewhere',
+  ENOENT: 'look at that path: a folder, or the target of a link, is missing',
+  ENOSPC: 'make room on the disk, then run it again',
+  ENOTDIR: 'move the file away that stands where a folder belongs',
+  EPERM: 'check the owner and the permissions of that path',
+  EROFS: 'make the file system writable, or point CASS_HOME elsewhere',
+}
+
 interface ErrorDescription {
   readonly code: string
   readonly kind: ErrorKind
@@ -65,15 +77,18 @@ function describeError(error: unknown): ErrorDescription {
   if (error instanceof CassError) return error
   const message = error instanceof Error ? error.message : String(error)
   // A system error names its path itself; anything else is a bug of ours.
-  if (errnoOf(error) !== null) {
-    return { code: 'io_error', kind: 'failed', message: lowerFirst(message), hint: null }
+  const errno = errnoOf(error)
+  if (errno !== null) {
+    const hint = Object.hasOwn(ioHints, errno) ? (ioHints[errno] ?? null) : null
+    return { code: 'io_error', kind: 'failed', message: describeIoError(message), hint }
   }
   const hint = 'set CASS_DEBUG=1 to see where it happened, and report it'
   return { code: 'internal_error', kind: 'failed', message: `unexpected: ${message}`, hint }
 }
 
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1)
+// Node says `ENOENT: no such file or directory, open 'x'`.
+function describeIoError(message: string): string {
+  return message.replace(/^([A-Z][A-Z0-9_]*): ([\s\S]*)$/, '$2 ($1)')
 }
 
 function formatStack(error: unknown): string {
