@@ -36,6 +36,9 @@ export interface MessageHeader {
 
 const newline = 0x0a
 const bodyMark = Buffer.from(',"msgs":[')
+const entryMark = Buffer.from('{"schema_version":')
+/** Bounds the work on one bad line. */
+const maxPieces = 64
 const roleMark = Buffer.from('{"role":"')
 /** How a message line ends when its last key is `msgs`; any other end is decided by parsing the line whole. */
 const messageEnd = Buffer.from('}]}')
@@ -64,7 +67,7 @@ export class LogScanner {
       const end = chunk.indexOf(newline, start)
       if (end === -1) break
       const line = this.#take(chunk.subarray(start, end))
-      if (line.length > 0) visit(scanLine(line, this.#lineStart))
+      if (line.length > 0) visitLine(line, this.#lineStart, visit)
       this.#lineStart += line.length + 1
       start = end + 1
     }
@@ -91,6 +94,23 @@ export class LogScanner {
     this.#carried = []
     return line
   }
+}
+
+/**
+ * Other programs append to a torn line without starting a new one, so whole entries may stand in a line that is none. Inside a
+ * text the mark cannot stand, since its quotes would be escaped.
+ */
+function visitLine(line: Buffer, offset: number, visit: (line: ScannedLine) => void): void {
+  const scanned = scanLine(line, offset)
+  const starts = [0]
+  let at = scanned.type === 'hole' ? line.indexOf(entryMark, 1) : -1
+  for (; at !== -1 && starts.length < maxPieces; at = line.indexOf(entryMark, at + 1)) starts.push(at)
+  if (starts.length === 1) {
+    visit(scanned)
+    return
+  }
+  for (const [position, start] of starts.entries())
+    visit(scanLine(line.subarray(start, starts[position + 1] ?? line.length), offset + start))
 }
 
 function scanLine(line: Buffer, offset: number): ScannedLine {
