@@ -48,6 +48,7 @@ export const effectful: ReadonlyArray<string> = [
   'sources/tools/processTree.ts',
   'sources/tools/readLines.ts',
   'sources/tools/shellProcess.ts',
+  'sources/workspace/ownSpelling.ts',
   'sources/workspace/realPath.ts',
   'sources/workspace/root.ts',
 ]

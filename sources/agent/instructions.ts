@@ -18,21 +18,23 @@ export interface Instructions {
 
 /**
  * Reads the `AGENTS.md` files from the workspace's root down to the folder the user opened. Both paths are canonical.
- * Nothing outside the root is read, also not through a link.
+ * Nothing outside the root is read and nothing that `isClosed` says lies in the folder of cass, also not through a link.
  */
 export async function readInstructions({
   root,
   folder,
+  isClosed,
 }: {
   root: string
   folder: string
+  isClosed: (path: string) => Promise<boolean>
 }): Promise<Instructions> {
   const files: InstructionFile[] = []
   const skipped: { path: string; reason: string }[] = []
   let room = MAX_INSTRUCTION_BYTES
   for (const place of foldersUpTo(root, folder)) {
     const path = relative(root, join(place, NAME)).split(sep).join('/')
-    const found = await readOne({ root, path: join(place, NAME), room })
+    const found = await readOne({ root, isClosed, path: join(place, NAME), room })
     if (found === null) continue
     if ('reason' in found) skipped.unshift({ path, reason: found.reason })
     else {
@@ -63,16 +65,21 @@ type Found = { readonly content: string; readonly cut: boolean } | { readonly re
 /** One file, or null when there is none. */
 async function readOne({
   root,
+  isClosed,
   path,
   room,
 }: {
   root: string
+  isClosed: (path: string) => Promise<boolean>
   path: string
   room: number
 }): Promise<Found | null> {
   let file: FileHandle | null = null
   try {
     const real = await realpath(path)
+    if ((await isClosed(path)) || (await isClosed(real))) {
+      return { reason: 'it is in the folder of cass itself' }
+    }
     if (!isInside(root, real)) return { reason: 'it is a link that leads out of the workspace' }
     // Not blocking: a named pipe would keep the turn waiting for a writer.
     file = await open(real, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))

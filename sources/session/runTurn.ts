@@ -14,6 +14,7 @@ import { journalPathOf } from '../edits/journalLine.ts'
 import { observeTracked } from '../edits/observe.ts'
 import { CassError } from '../errors.ts'
 import type { HoldWait } from '../workspace/hold.ts'
+import { makeIsClosed } from '../workspace/ownSpelling.ts'
 import { type ChosenModel, chooseModel } from './chooseModel.ts'
 import { judgeDeadTurns, livenessOf, makeCompletion } from './deadTurns.ts'
 import { installDocs } from './installDocs.ts'
@@ -116,7 +117,9 @@ async function runAsWriter(work: Work): Promise<TurnOutcome> {
     wait,
   }
   const begun = await beginTurn(work, { turn, log, journal, toolsOptions })
-  const instructions = await readInstructions({ root: workspace.root, folder: place.cwd })
+  const instructions = await readInstructions({
+    ...{ root: workspace.root, folder: place.cwd, isClosed: makeIsClosed(policy.cassHome) },
+  })
   emit({
     ...{ type: 'session_started', chat_id: log.chatId, conversation: conversation.id, model: chosen.modelId },
     ...{ access_mode: chosen.accessMode, message_id: begun.userId },

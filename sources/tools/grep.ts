@@ -8,7 +8,7 @@ import { parseInput } from './input.ts'
 import { limits } from './limits.ts'
 import { showName } from './names.ts'
 import { runGuarded, succeed, ToolFailure } from './outcome.ts'
-import { readablePath } from './paths.ts'
+import { makeMayShow, readablePath } from './paths.ts'
 import type { Tool, ToolContext } from './tool.ts'
 
 const isInput = t.isPartial({
@@ -29,7 +29,7 @@ export function makeGrep(engines: ReadonlyArray<GrepEngine>): Tool {
       'inputs, then read the lines around a match. Hidden files are searched; ignored files (.gitignore), binary files, ' +
       'files over 64 MiB and folders named .git, node_modules, target, vendor or .cache are not, unless a path names ' +
       'them. Paths must be inside the workspace or the bundled docs folder in read-only and workspace-edit mode; ' +
-      'full-access mode searches anywhere. Results are sorted by path and stop at max_matches.',
+      'full-access mode searches anywhere but in the folder of cass itself. Results are sorted by path and stop at max_matches.',
     parameters: {
       type: 'object',
       properties: {
@@ -48,7 +48,7 @@ export function makeGrep(engines: ReadonlyArray<GrepEngine>): Tool {
         const search = await makeSearch(parseInput(isInput, input), context)
         for (const engine of engines) {
           try {
-            return succeed(await collect(engine(search, context.signal), search))
+            return succeed(await collect(engine(search, context.signal), search, makeMayShow(context)))
           } catch (error) {
             if (!(error instanceof RipgrepMissing)) throw error
           }
@@ -103,6 +103,7 @@ async function makeSearch(input: t.InferType<typeof isInput>, context: ToolConte
     contextLines: clamp(input.context_lines ?? 0, 0, 5),
     mostMatches: clamp(input.max_matches ?? 100, 1, 1000),
     roots: [...roots].sort(comparePaths),
+    closedFolder: context.policy.cassHome,
     home: context.home,
     environment: context.shellEnvironment,
   }
@@ -122,14 +123,18 @@ function comparePaths(a: string, b: string): number {
 }
 
 /** The result as the model gets it, up to the limits on matches and size. */
-async function collect(files: AsyncGenerator<GrepFile>, search: GrepSearch): Promise<string> {
+async function collect(
+  files: AsyncGenerator<GrepFile>,
+  search: GrepSearch,
+  mayShow: (file: string) => Promise<boolean>,
+): Promise<string> {
   const seen = new Set<string>()
   let content = ''
   let count = 0
   for await (const file of files) {
     const name = showName(file.path)
     // A file that one path names may lie below another one.
-    if (seen.has(name)) continue
+    if (seen.has(name) || !(await mayShow(file.path.toString('utf8')))) continue
     seen.add(name)
     for (const [number, { isMatch }] of file.lines) {
       if (!isMatch) continue

@@ -26,6 +26,7 @@ export async function* searchWithRipgrep(
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...search.environment, HOME: search.home },
     // A file called `rg` in the workspace must not be found on Windows, which looks in the working folder first.
+    // The globs of whole paths below begin there.
     cwd: path.parse(search.roots[0] ?? search.home).root,
     windowsHide: true,
   })
@@ -96,10 +97,17 @@ function ripgrepArguments(search: GrepSearch): string[] {
     search.isCaseSensitive ? '--case-sensitive' : '--ignore-case',
     ...(search.isRegex ? ['--engine=auto'] : ['--fixed-strings']),
     ...skippedNames.map((name) => `--glob=!${name}`),
+    `--iglob=!${globOf(search.closedFolder)}`,
     `--regexp=${search.query}`,
     '--',
     ...search.roots,
   ]
+}
+
+/** A glob for one absolute path; it begins at the root, where the program runs. */
+function globOf(folder: string): string {
+  const fromRoot = folder.slice(path.parse(folder).root.length).split(path.sep).join('/')
+  return `/${fromRoot.replace(/[\\*?[\]{}! ]/g, '\\$&')}`
 }
 
 const binaryNote =

@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import vm from 'node:vm'
 import { errnoOf } from '../errors.ts'
+import { isCalled } from '../workspace/policy.ts'
 import { type GrepFile, type GrepLine, type GrepSearch, showLine, skippedNames } from './grepSearch.ts'
 import { IgnoreRules, readGlobalRules } from './ignoreRules.ts'
 import { limits } from './limits.ts'
@@ -17,15 +18,22 @@ export async function* searchWithScript(search: GrepSearch, signal: AbortSignal)
   }
   const rules = await IgnoreRules.load(await readGlobalRules(search.home, search.environment))
   for (const root of search.roots) {
-    for await (const file of walk(root, rules, signal)) {
+    for await (const file of walk({ root, rules, closedFolder: search.closedFolder, signal })) {
       const found = await searchFile(file, matching, search.contextLines)
       if (found !== null) yield found
     }
   }
 }
 
+interface Walk {
+  readonly root: string
+  readonly rules: IgnoreRules
+  readonly closedFolder: string
+  readonly signal: AbortSignal
+}
+
 /** Files below a root in the order of their paths, component by component. Links are not followed. */
-async function* walk(root: string, rules: IgnoreRules, signal: AbortSignal): AsyncGenerator<Buffer> {
+async function* walk({ root, rules, closedFolder, signal }: Walk): AsyncGenerator<Buffer> {
   if (!(await stat(root)).isDirectory()) {
     yield Buffer.from(root)
     return
@@ -45,6 +53,7 @@ async function* walk(root: string, rules: IgnoreRules, signal: AbortSignal): Asy
       const name = full.toString('utf8')
       if (skippedNames.includes(entry.name.toString('utf8')) || rules.isIgnored(name, isFolder, here))
         continue
+      if (isFolder && isCalled(name, closedFolder)) continue
       if (isFolder) yield* walkFolder(full, await rules.inside(name, here))
       else yield full
     }

@@ -6,6 +6,8 @@ export interface GrepSearch {
   readonly contextLines: number
   /** Canonical files and folders, sorted, none twice. */
   readonly roots: ReadonlyArray<string>
+  /** The folder of cass: left out below a root. */
+  readonly closedFolder: string
   /** No more than one match above this is needed of a file. */
   readonly mostMatches: number
   readonly home: string

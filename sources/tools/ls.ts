@@ -17,7 +17,7 @@ export const ls: Tool = {
   description:
     'List one folder: each entry with its kind (dir, size, link). Hidden entries are included, nothing is recursive. ' +
     'In read-only and workspace-edit mode the path must be inside the workspace or the bundled docs folder; in ' +
-    'full-access mode it may be anywhere. Names with unusual characters are shown quoted, with JSON escapes.',
+    'full-access mode it may be anywhere but in the folder of cass itself. Names with unusual characters are shown quoted, with JSON escapes.',
   parameters: {
     type: 'object',
     properties: {

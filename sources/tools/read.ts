@@ -24,7 +24,8 @@ export const read: Tool = {
     'Read one or more text files, whole or by line range. Prefer grep first to find the lines that matter, then read ' +
     'just those. Lines are 1-indexed and shown as `number | text` under a header that names the file and the range. ' +
     'Output may be compacted or truncated: take it as incomplete then, and read a narrower range. Paths must be inside ' +
-    'the workspace or the bundled docs folder in read-only and workspace-edit mode; full-access mode reads anywhere. ' +
+    'the workspace or the bundled docs folder in read-only and workspace-edit mode; full-access mode reads anywhere but in the ' +
+    'folder of cass itself. ' +
     'A file that cannot be read does not stop the others.',
   parameters: {
     type: 'object',

@@ -8,9 +8,9 @@ export interface AccessPolicy {
   readonly mode: AccessMode
   /** The folder the user opened. */
   readonly workspace: string
-  /** The bundled documentation: readable in every mode, never written. */
+  /** The bundled documentation: readable in every mode, never written. It may lie below the folder of cass. */
   readonly docsFolder: string
-  /** Where conversations and configuration live: never written by tools. */
+  /** Where conversations, configuration and keys live: neither read nor written by tools. */
   readonly cassHome: string
 }
 
@@ -73,8 +73,16 @@ function unavailableReason(tool: string, mode: AccessMode): string {
   return `unknown tool \`${tool}\``
 }
 
-/** Reading: inside the workspace or the bundled docs, but anywhere in full-access. */
+/** Reading: never what can hold keys; inside the workspace or the bundled docs, but anywhere in full-access. */
 export function decideRead({ real, lexical }: CheckedPath, policy: AccessPolicy): Decision {
+  // Compared exactly: where two spellings are two folders, only one of them holds the docs.
+  const isDocs = isInside(real, policy.docsFolder)
+  if (!isDocs && [lexical, real].some((each) => isProtectedBy(each, policy.cassHome))) {
+    return deny(`reads are blocked under the folder of cass itself: ${named(lexical, real)}`)
+  }
+  if (holdsEnvironment.test(real)) {
+    return deny(`reads are blocked of what a process has in memory: ${named(lexical, real)}`)
+  }
   if (policy.mode === 'full-access') return { type: 'allow' }
   const roots = [policy.workspace, policy.docsFolder]
   if (roots.some((root) => isInside(real, root))) return { type: 'allow' }
@@ -108,10 +116,20 @@ export function isInside(inner: string, outer: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way))
 }
 
-// Compared without letter case everywhere: on a file system that folds names, another spelling is the same folder,
-// and refusing a foreign folder of that name costs nothing.
-function isProtectedBy(candidate: string, folder: string): boolean {
+// Where Linux shows the environment and the memory of each process, so also the keys in those of cass.
+const holdsEnvironment = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:environ|mem)$/
+
+/**
+ * Whether a path is a protected folder or lies below it. Compared without letter case everywhere: on a file system that
+ * folds names, another spelling is the same folder, and refusing a foreign folder of that name costs nothing.
+ */
+export function isProtectedBy(candidate: string, folder: string): boolean {
   return isInside(folded(candidate), folded(folder))
+}
+
+/** Whether a path is a protected folder itself, compared in the same way. */
+export function isCalled(candidate: string, folder: string): boolean {
+  return folded(candidate) === folded(folder)
 }
 
 function folded(name: string): string {

@@ -94,6 +94,57 @@ describe('decide', () => {
     }
   })
 
+  it('never reads below the folder of cass but the bundled docs, in any mode and spelling', () => {
+    const home: Omit<AccessPolicy, 'mode'> = { ...base, workspace: '/home/me' }
+    const read = (mode: AccessMode, lexical: string, real: string) =>
+      decide({ tool: 'read', paths: [{ lexical, real }], command: null }, { ...home, mode })
+    const inside = (name: string) => `/home/me/.cass${name}`
+    const cases: ReadonlyArray<readonly [string, string, 'allow' | 'deny']> = [
+      ...['', '/providers.json', '/conversations/x.jsonl', '/docs-cass2/a', '/docs'].map(
+        (name) => [inside(name), inside(name), 'deny'] as const,
+      ),
+      ['/home/me/.CASS/providers.json', '/home/me/.CASS/providers.json', 'deny'],
+      ['/home/me/.CASS/Docs-cass/a.md', '/home/me/.CASS/Docs-cass/a.md', 'deny'],
+      ['/home/me/link', inside('/providers.json'), 'deny'],
+      [inside('/link'), '/home/me/dotfiles/providers.json', 'deny'],
+      [inside('/docs-cass/link'), inside('/providers.json'), 'deny'],
+      [inside('/docs-cass'), inside('/docs-cass'), 'allow'],
+      [inside('/docs-cass/a.md'), inside('/docs-cass/a.md'), 'allow'],
+      ['/home/me/manual/a.md', inside('/docs-cass/a.md'), 'allow'],
+      ['/home/me/.cassette', '/home/me/.cassette', 'allow'],
+      ['/home/me/x/.cass/a', '/home/me/x/.cass/a', 'allow'],
+      ['/home/me', '/home/me', 'allow'],
+    ]
+    for (const mode of ['read-only', 'workspace-edit', 'full-access'] as const) {
+      for (const [lexical, real, type] of cases) {
+        expect([mode, lexical, real, read(mode, lexical, real).type]).toEqual([mode, lexical, real, type])
+      }
+    }
+    expect(read('full-access', '/home/me/link', inside('/providers.json'))).toEqual({
+      type: 'deny',
+      reason:
+        'reads are blocked under the folder of cass itself: /home/me/link (really /home/me/.cass/providers.json)',
+    })
+    // Decomposed and composed letters are one name.
+    const odd = { ...home, mode: 'full-access' as const, cassHome: '/home/e\u0301/.cass' }
+    const composed = { lexical: '/home/\u00e9/.cass/x', real: '/home/\u00e9/.cass/x' }
+    expect(decide({ tool: 'grep', paths: [composed], command: null }, odd).type).toBe('deny')
+  })
+
+  it('never reads the environment or the memory of a process', () => {
+    for (const name of [
+      '/proc/12/environ',
+      '/proc/12/mem',
+      '/proc/12/task/13/environ',
+      '/proc/self/environ',
+    ]) {
+      expect([name, decidePaths('full-access', 'read', name).type]).toEqual([name, 'deny'])
+    }
+    for (const name of ['/proc/12/status', '/proc/meminfo', '/work/proc/12/environ', '/proc']) {
+      expect([name, decidePaths('full-access', 'read', name).type]).toEqual([name, 'allow'])
+    }
+  })
+
   it('knows the names that mean .git', () => {
     expect(['.git', '.Git', '.git. .', 'GIT~1', '.git:x'].every(isGitName)).toBe(true)
     expect(['git', '.gitx', '.gitignore', 'x.git', '..git', ''].some(isGitName)).toBe(false)
