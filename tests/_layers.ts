@@ -10,10 +10,11 @@ const allowedFolders: Readonly<Record<string, ReadonlyArray<string>>> = {
   conversation: [],
   config: [],
   workspace: [],
+  update: [],
   edits: ['conversation', 'workspace'],
   tools: ['workspace', 'edits'],
   agent: ['tools', 'conversation', 'config'],
-  session: ['agent', 'config', 'conversation', 'edits', 'tools', 'workspace'],
+  session: ['agent', 'config', 'conversation', 'edits', 'tools', 'update', 'workspace'],
 }
 const leaves = ['errors.ts', 'files']
 
