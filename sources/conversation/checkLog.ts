@@ -1,9 +1,12 @@
+import { closeSync, openSync, readSync } from 'node:fs'
 import { CassError } from '../errors.ts'
 import { Conversation } from './conversation.ts'
 import { tryParseEntry } from './entry.ts'
+import { tryDecodeLine } from './json.ts'
 import { readTranscriptMeta } from './library.ts'
 import { statOrNull } from './logFile.ts'
 import { isUsableChatId, logPath, transcriptPath } from './paths.ts'
+import { isTornAppend } from './tornAppend.ts'
 
 /** What a check of stored data found. A note is nothing lost. */
 export interface LogFinding {
@@ -39,8 +42,8 @@ export function checkConversation(
     return { findings, messages: graph.nodes.size }
   }
   const findings = [
-    ...graph.holes.map(({ offset, length }) => holeAt(id, offset, length)),
-    ...graph.gaps.map((message) =>
+    ...holesOf(conversation),
+    ...[...graph.gaps].map((message) =>
       damage(
         'log_gap',
         id,
@@ -54,14 +57,29 @@ export function checkConversation(
   return { findings, messages: graph.nodes.size }
 }
 
-function holeAt(id: string, offset: number, length: number): LogFinding {
-  const where = `${length} bytes at ${offset} are no entry`
-  return damage(
-    'log_hole',
-    id,
-    where,
-    'they are passed over; a message in them that was saved again is not lost',
-  )
+/** How much of the line behind a hole is looked at: its header. */
+const headerSize = 1024
+
+function holesOf({ id, root, graph }: Conversation): LogFinding[] {
+  if (graph.holes.length === 0) return []
+  const fd = openSync(logPath(root, id), 'r')
+  try {
+    return graph.holes.map(({ offset, length }) => {
+      const bytes = Buffer.alloc(length + 1 + headerSize)
+      const read = readSync(fd, bytes, 0, bytes.length, offset)
+      const line = tryDecodeLine(bytes.subarray(0, length))
+      const next = bytes.toString('utf8', length + 1, read).split('\n', 1)[0] ?? ''
+      const hasMessage = (message: string) => graph.nodes.has(message)
+      const where = `${length} bytes at ${offset} are no entry`
+      if (line !== null && isTornAppend(line, { next, hasMessage })) {
+        const effect = 'an append was cut there; what was acknowledged is not among them'
+        return note('log_torn_append', id, where, effect)
+      }
+      return damage('log_hole', id, where, 'they are passed over; what they said is lost')
+    })
+  } finally {
+    closeSync(fd)
+  }
 }
 
 function damagedBodies(conversation: Conversation): LogFinding[] {

@@ -124,7 +124,7 @@ describe('a save whose writes fail', () => {
     const ids = messageIds(root)
     expect(ids.filter((id) => id === two)).toHaveLength(1)
     expect(textsOf(Conversation.open(root, CHAT), 'main')).toEqual(['zero', 'one', 'two'])
-    expect(checkConversation(root, CHAT).findings.map(({ code }) => code)).toEqual(['log_hole'])
+    expect(checkConversation(root, CHAT).findings.map(({ code }) => code)).toEqual(['log_torn_append'])
   })
 
   it('forks once, also when the fork itself had to be written in two tries', async () => {
