@@ -50,7 +50,10 @@ async function start(): Promise<void> {
 
 // Without `import`, which would start the whole loader of ES modules.
 function loadQuick(): { readonly run: Run } {
-  const { run } = requireCached<{ run?: Run }>(join(import.meta.dirname, 'quick.cjs'), {})
+  const file = join(import.meta.dirname, 'quick.cjs')
+  const exports: { run?: Run } = {}
+  // Written here, in a file that lies beside what is imported and that Node itself loads.
+  const { run } = requireCached(file, { exports, importModule: (path) => import(path) })
   if (run === undefined) throw new Error('Assertion failed: quick.cjs exports no program')
   return { run }
 }

@@ -11,7 +11,14 @@ function makeCli(commands: ReadonlyArray<CassCommandClass>): Cli<CommandContext>
 
 /** The usage text of one command. */
 export function formatUsage(command: CassCommandClass): string {
-  return improve(makeCli([command]).usage(command, { colored: false, detailed: true }), command)
+  return alignOptions(improve(makeCli([command]).usage(command, { colored: false, detailed: true }), command))
+}
+
+// The names of values are longer or shorter than clipanion's.
+function alignOptions(text: string): string {
+  const option = /^ {2}(-\S.*?) {2,}(\S.*)$/gm
+  const width = Math.max(0, ...[...text.matchAll(option)].map(([, name = '']) => name.length))
+  return text.replace(option, (_, name: string, what: string) => `  ${name.padEnd(width)}  ${what}`)
 }
 
 /** What clipanion knows of one command, with our names of values. */

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { writeCodeCache } from './codeCache.mjs'
+import { passImports, writeCodeCache } from './codeCache.mjs'
 import { installPackages, repository } from './install.mjs'
 import { formatNotices } from './notices.mjs'
 import { runTool } from './runTool.mjs'
@@ -97,6 +97,7 @@ async function bundle(folder) {
     plugins: [oneClipanion, leaveToModules],
   })
   chmodSync(join(folder, 'cass.cjs'), 0o755)
+  passImports(join(folder, 'quick.cjs'))
   writeCodeCache(join(folder, 'quick.cjs'))
   const metafile = {
     inputs: { ...modules.metafile.inputs, ...stub.metafile.inputs },

@@ -1,12 +1,19 @@
 // Keeps the code that V8 makes of a CommonJS file, for commands/codeCache.ts to start from.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import Module, { createRequire } from 'node:module'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { constants, Script } from 'node:vm'
+import { Script } from 'node:vm'
+
+/** Makes the imports of modules beside a file calls of a function: V8 forgets, with cached code, how to import. */
+export function passImports(file) {
+  const text = readFileSync(file, 'utf8').replaceAll('import("./', '__import("./')
+  if (/\bimport\(/.test(text)) throw new Error(`'${file}' imports what is not beside it`)
+  writeFileSync(file, text)
+}
 
 /** Writes `NAME.cache` beside `NAME.cjs`, which exports a program. In a process of its own, since it loads the file. */
 export function writeCodeCache(file) {
@@ -16,12 +23,13 @@ export function writeCodeCache(file) {
 }
 
 async function make(file) {
-  const script = new Script(Module.wrap(readFileSync(file, 'utf8')), {
-    filename: file,
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  })
+  // The very text of `wrap` in commands/codeCache.ts: a cache of another one is refused.
+  const wrapped = `(function (exports, require, module, __filename, __dirname, __import) { ${readFileSync(file, 'utf8')}\n});`
+  const script = new Script(wrapped, { filename: file })
   const module = { exports: {} }
-  script.runInThisContext()(module.exports, createRequire(file), module, file, dirname(file))
+  script.runInThisContext()(module.exports, createRequire(file), module, file, dirname(file), () => {
+    throw new Error('the cache is made without imports')
+  })
   // What has run is compiled, and what is compiled goes into the cache.
   for (const argv of [['branches'], ['branches', '--json'], ['resolve', '@'], ['fsck']])
     await runOnce(module.exports.run, argv)
