@@ -51,3 +51,9 @@ test('a page in the bundled docs links only to other pages in it', () => {
   )
   expect(outside).toEqual([])
 })
+
+test('the glossary has each word once, in order', () => {
+  const words = [...readPage('docs/glossary.md').text.matchAll(/^\| \*\*(.+?)\*\*/gm)].map(([, word]) => word)
+  expect(words.length).toBeGreaterThan(30)
+  expect(words).toEqual([...new Set(words)].sort())
+})
