@@ -4,7 +4,7 @@ import type { Message, Role } from './message.ts'
 /** One message as the graph knows it: where it hangs and where its line is, not what it says. */
 export interface Node {
   readonly id: string
-  readonly parent: string | null
+  parent: string | null
   /** The head that made it. */
   readonly head: string
   readonly writer: string | null
@@ -14,14 +14,14 @@ export interface Node {
   readonly ws: string | null
   readonly role: Role
   /** Messages before it on its path, and user messages up to and with it. */
-  readonly depth: number
+  depth: number
   /** Its position in the transcripts that hold it: meta is 0, and 1 is kept for the system text. */
-  readonly index: number
-  readonly turns: number
+  index: number
+  turns: number
   /** A message before it on its path, far enough that any other is found in a few steps; null for a root. */
-  readonly jump: Node | null
+  jump: Node | null
   /** True when its parent was unknown; it was continued at the leaf that its head had then. */
-  readonly gap: boolean
+  gap: boolean
   /** Where its line stands in the log. */
   readonly offset: number
   readonly length: number
@@ -68,10 +68,10 @@ export interface Graph {
   /** Texts that replace a message's own when it is read: redactions before patches. */
   readonly patches: Map<string, Message>
   readonly redactions: Map<string, Message>
-  /** The messages that others name as their parent and that are not there, and where those went on instead. */
-  readonly lost: Map<string, string | null>
+  /** By the id of a message that is not there: where those that name it as their parent went on instead, and which they are. */
+  readonly lost: Map<string, { readonly instead: string | null; readonly children: string[] }>
   readonly holes: Array<{ readonly offset: number; readonly length: number }>
-  readonly gaps: string[]
+  readonly gaps: Set<string>
   generation: number
   meta: LogMeta | null
   createdAt: string | null
@@ -90,7 +90,7 @@ export function makeGraph(): Graph {
     redactions: new Map(),
     lost: new Map(),
     holes: [],
-    gaps: [],
+    gaps: new Set(),
     generation: 0,
     meta: null,
     createdAt: null,

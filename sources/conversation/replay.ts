@@ -1,6 +1,6 @@
 import { assertNever } from '../errors.ts'
 import { type ForkEntry, type LogEntry, MAIN_HEAD } from './entry.ts'
-import type { Graph, Head, Node } from './graph.ts'
+import { type Graph, type Head, isOnPath, type Node } from './graph.ts'
 import type { MessageHeader, ScannedLine } from './scan.ts'
 
 /** Takes one line into the graph (the replay rules of docs/storage.md). Total: every prefix of a log is a legal state. */
@@ -26,13 +26,10 @@ function replayMessage(graph: Graph, line: Extract<ScannedLine, { type: 'message
     return
   }
   const head = headOfMessage(graph, header)
-  const place = placeOf(graph, head, header.parent)
+  const place = placeOf(graph, head, header)
   const parent = place.parent === null ? undefined : graph.nodes.get(place.parent)
-  if (place.gap) {
-    graph.gaps.push(header.id)
-    if (header.parent !== null && !graph.lost.has(header.parent)) graph.lost.set(header.parent, place.parent)
-  }
-  graph.nodes.set(header.id, {
+  if (place.gap) noteGap(graph, header, place.parent)
+  const node: Node = {
     id: header.id,
     parent: parent?.id ?? null,
     head: head.id,
@@ -42,20 +39,73 @@ function replayMessage(graph: Graph, line: Extract<ScannedLine, { type: 'message
     fs: header.fs,
     ws: header.ws,
     role,
-    depth: parent === undefined ? 0 : parent.depth + 1,
-    index: parent === undefined ? (role === 'system' ? 1 : 2) : parent.index + 1,
-    turns: (parent?.turns ?? 0) + (role === 'user' ? 1 : 0),
-    jump: parent === undefined ? null : jumpFrom(parent),
+    ...positionBehind(parent, role),
     gap: place.gap,
     offset,
     length,
     again: null,
-  })
+  }
+  graph.nodes.set(node.id, node)
   if (header.writer !== null) graph.writers.add(header.writer)
-  head.leaf = header.id
+  const isLate = takeBackGaps(graph, node, head.leaf)
+  if (!isLate || head.leaf === node.parent) head.leaf = node.id
   head.lastActivity = header.at
   head.lastOffset = offset
   head.writer = header.writer ?? head.writer
+}
+
+function positionBehind(
+  parent: Node | undefined,
+  role: Node['role'],
+): Pick<Node, 'depth' | 'index' | 'turns' | 'jump'> {
+  const turns = (parent?.turns ?? 0) + (role === 'user' ? 1 : 0)
+  if (parent === undefined) return { depth: 0, index: role === 'system' ? 1 : 2, turns, jump: null }
+  return { depth: parent.depth + 1, index: parent.index + 1, turns, jump: jumpFrom(parent) }
+}
+
+function noteGap(graph: Graph, { id, parent }: MessageHeader, instead: string | null): void {
+  graph.gaps.add(id)
+  if (parent === null) return
+  const known = graph.lost.get(parent)
+  if (known === undefined) graph.lost.set(parent, { instead, children: [id] })
+  else known.children.push(id)
+}
+
+/**
+ * A message that was lost is there after all, since its batch was written again after a failed sync: what went on without it
+ * stands behind it. Gives whether there was such.
+ */
+function takeBackGaps(graph: Graph, node: Node, leaf: string | null): boolean {
+  const missed = graph.lost.get(node.id)?.children ?? []
+  graph.lost.delete(node.id)
+  for (const id of missed) graph.gaps.delete(id)
+  // One that came in the middle of a head stands before what leaps over more than itself.
+  const leaps = leaf === null || leaf === node.parent ? [] : [...graph.gaps]
+  const behind = [...missed, ...leaps].flatMap((id) => {
+    const child = graph.nodes.get(id)
+    const isBehind = child !== undefined && (missed.includes(id) || child.parent === node.parent)
+    // A damaged parent may make a circle of them.
+    return isBehind && !isOnPath(graph, id, node.id) ? [child] : []
+  })
+  if (behind.length === 0) return false
+  for (const child of behind) {
+    child.parent = node.id
+    child.gap = graph.gaps.has(child.id)
+  }
+  const children = new Map<string | null, Node[]>()
+  for (const each of graph.nodes.values()) {
+    const siblings = children.get(each.parent)
+    if (siblings === undefined) children.set(each.parent, [each])
+    else siblings.push(each)
+  }
+  const moved = [node]
+  for (const parent of moved) {
+    for (const child of children.get(parent.id) ?? []) {
+      Object.assign(child, positionBehind(parent, child.role))
+      moved.push(child)
+    }
+  }
+  return true
 }
 
 /** Half of the paths' lengths so far, then half of that: Myers' skew-binary jump pointers. */
@@ -72,9 +122,9 @@ function jumpFrom(parent: Node): Node {
 function placeOf(
   graph: Graph,
   { leaf }: Head,
-  parent: string | null,
+  { id, parent }: MessageHeader,
 ): { readonly parent: string | null; readonly gap: boolean } {
-  const isKnown = parent === null ? leaf === null : graph.nodes.has(parent)
+  const isKnown = parent === null ? leaf === null || graph.lost.has(id) : graph.nodes.has(parent)
   return isKnown ? { parent, gap: false } : { parent: leaf, gap: true }
 }
 
@@ -175,8 +225,8 @@ function replayFork(graph: Graph, entry: ForkEntry, offset: number): void {
 /** What starts behind a message that is lost starts where that message's own branch went on. */
 function startAt(graph: Graph, head: string, message: string | null): string | null {
   if (message === null || graph.nodes.has(message)) return message
-  const instead = graph.lost.get(message)
-  return instead === undefined ? (graph.heads.get(head)?.leaf ?? null) : instead
+  const lost = graph.lost.get(message)
+  return lost === undefined ? (graph.heads.get(head)?.leaf ?? null) : lost.instead
 }
 
 /** The head of that name; one that no entry made is there from its first mention on. */
