@@ -36,6 +36,8 @@ describe('the entries of an archive', () => {
     [[file('straße'), file('STRASSE')]],
     [[file('ﬁle'), file('file')]],
     [[file('K'), file('\u212a')]],
+    [[file('h'), file('\u210c')]],
+    [[file('\u0390'), file('\u03aa\u0301')]],
   ])('have one place each: %j', (entries) => {
     expect(() => ledgerOf(entries)).toThrow('takes the place of')
   })
