@@ -1,77 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { JournalPlace } from '../../../sources/edits/journal.ts'
-import { Journal } from '../../../sources/edits/journal.ts'
-import { observeTracked } from '../../../sources/edits/observe.ts'
-import { runCall } from '../../../sources/tools/registry.ts'
-import type { ToolOutcome } from '../../../sources/tools/tool.ts'
-import { holdWhole } from '../../../sources/workspace/hold.ts'
-import type { AccessMode } from '../../../sources/workspace/policy.ts'
-import {
-  isStored,
-  makePlace,
-  makeSink,
-  modeOf,
-  newId,
-  noWait,
-  put,
-  readLines,
-  type SinkChanges,
-  tempFiles,
-  testTime,
-  textOf,
-} from '../edits/_place.ts'
-
-interface CallOptions extends SinkChanges {
-  readonly mode?: AccessMode
-}
-
-/** One call, decided and run as in a turn: with a sink of its own that keeps its promises to the journal. */
-async function call(
-  place: JournalPlace,
-  name: string,
-  input: object,
-  { mode = 'workspace-edit', ...changes }: CallOptions = {},
-): Promise<ToolOutcome> {
-  const { home, workspace } = place
-  const context = {
-    cwd: workspace.root,
-    home: path.dirname(workspace.root),
-    policy: { mode, workspace: workspace.root, docsFolder: path.join(home, 'docs-cass'), cassHome: home },
-    edits: makeSink(place, changes),
-    shellEnvironment: { PATH: process.env.PATH ?? '' },
-    signal: new AbortController().signal,
-    onOutput: () => {},
-    holdWorkspace: async () => {
-      const hold = await holdWhole({ home, key: workspace.key }, noWait)
-      await observeTracked({
-        ...{ journal: new Journal(place), family: new Set(['conv']), maxFileBytes: 1 << 20, wait: null },
-        ...{ attribution: { writer: 'w1', chat_id: 'chat', conversation: 'conv', turn: 't1' } },
-        ...{ isWriterAlive: async () => true, isMessageInLog: async () => false, now: () => testTime, newId },
-      })
-      return () => hold.release()
-    },
-  }
-  return await runCall({ name, input }, context, true)
-}
-
-const write = (place: JournalPlace, file: string, content: string, options?: CallOptions) =>
-  call(place, 'write', { path: file, content }, options)
-
-const edit = (place: JournalPlace, file: string, changes: [string, string][], options?: CallOptions) =>
-  call(
-    place,
-    'edit',
-    { path: file, edits: changes.map(([old_text, new_text]) => ({ old_text, new_text })) },
-    options,
-  )
-
-/** The types of the journal's lines with their paths, and no temporary file left anywhere. */
-function told(place: JournalPlace): string[] {
-  expect(tempFiles(place.workspace.root)).toEqual([])
-  return readLines(place).map(({ type, path: file }) => `${type} ${file ?? ''}`.trim())
-}
+import { isStored, makePlace, modeOf, put, readLines, textOf } from '../edits/_place.ts'
+import { call, edit, told, write } from './_realSink.ts'
 
 describe('tools with the real edit sink', () => {
   it('write a new file with its folders, and find it again', async () => {
@@ -157,54 +88,6 @@ describe('tools with the real edit sink', () => {
   })
 
   // The file is changed at the last moment at which a change can be seen, and at earlier ones.
-  it.each(['line_written', 'temp_written', 'before_exchange'] as const)(
-    'refuse a file that changes at %s, name the change, and lose nothing',
-    async (step) => {
-      const place = makePlace()
-      const file = put(place.workspace.root, 'a', 'old', 0o600)
-      const theirs = (text: string) => ({
-        hooks: { onStep: (at: string) => (at === step ? writeFileSync(file, text) : undefined) },
-      })
-      const refused = {
-        ok: false,
-        content: expect.stringMatching(/'.*\/a' changed after it was read\nhint: read the file again/),
-        changes: [],
-      }
-      expect(await write(place, 'a', 'new', theirs('theirs'))).toEqual(refused)
-      expect(textOf(file)).toBe('theirs')
-      expect(await edit(place, 'a', [['theirs', 'ours']], theirs('theirs again'))).toEqual(refused)
-      expect(textOf(file)).toBe('theirs again')
-      expect(modeOf(file)).toBe(0o600)
-      expect(tempFiles(place.workspace.root)).toEqual([])
-      // What is there now can be edited, and every state of the others is kept.
-      expect((await edit(place, 'a', [['again', 'at last']])).ok).toBe(true)
-      expect(textOf(file)).toBe('theirs at last')
-      expect(isStored(place, 'theirs again')).toBe(true)
-    },
-  )
-
-  it('refuse a new file whose name is taken meanwhile, and one that is deleted meanwhile', async () => {
-    const place = makePlace()
-    const file = path.join(place.workspace.root, 'sub/a')
-    const taken = {
-      hooks: {
-        onStep: (at: string) => (at === 'before_exchange' ? writeFileSync(file, 'theirs') : undefined),
-      },
-    }
-    expect(await write(place, 'sub/a', 'new', taken)).toMatchObject({
-      ok: false,
-      content: expect.stringContaining('changed after it was read'),
-    })
-    expect(textOf(file)).toBe('theirs')
-    const gone = { hooks: { onStep: (at: string) => (at === 'before_exchange' ? rmSync(file) : undefined) } }
-    expect(await edit(place, 'sub/a', [['theirs', 'ours']], gone)).toMatchObject({
-      ok: false,
-      content: expect.stringContaining('changed after it was read'),
-    })
-    expect(existsSync(file)).toBe(false)
-    expect(tempFiles(place.workspace.root)).toEqual([])
-  })
-
   it('write to where a link leads inside of the workspace, and leave the link', async () => {
     const place = makePlace()
     const { root } = place.workspace
@@ -215,33 +98,6 @@ describe('tools with the real edit sink', () => {
     expect((await edit(place, 'folder/a', [['new', 'newer']])).ok).toBe(true)
     expect(textOf(file)).toBe('newer')
     expect(told(place)).toEqual(['edit real/a', 'edit real/a'])
-  })
-
-  it('refuse a link that takes the place of the file or of its folder after the look', async () => {
-    const place = makePlace()
-    const { root } = place.workspace
-    const outside = put(path.dirname(root), 'outside/a', 'old')
-    const file = put(root, 'sub/a', 'old')
-    const swap = (from: string, to: string) => ({
-      hooks: {
-        onStep: (at: string) => {
-          if (at !== 'line_written') return
-          rmSync(from, { recursive: true })
-          symlinkSync(to, from)
-        },
-      },
-    })
-    const first = await write(place, 'sub/a', 'new', swap(file, outside))
-    expect(first).toMatchObject({ ok: false, content: expect.stringContaining(`'${file}' changed after`) })
-    rmSync(file)
-    writeFileSync(file, 'old')
-    const second = await write(place, 'sub/a', 'new', swap(path.dirname(file), path.dirname(outside)))
-    expect(second).toMatchObject({
-      ok: false,
-      content: expect.stringContaining('is not a folder but a link or a file'),
-    })
-    expect(textOf(outside)).toBe('old')
-    expect([tempFiles(root), tempFiles(path.dirname(outside))]).toEqual([[], []])
   })
 
   it('refuse a link out of the workspace, a folder, and a file in the place of a folder', async () => {
@@ -292,21 +148,6 @@ describe('tools with the real edit sink', () => {
     expect(textOf(file)).toBe('old')
     chmodSync(file, 0)
     expect((await write(place, 'sub/a', 'new')).content).toContain('cannot read')
-  })
-
-  it('wait for one another, so that calls at once on one file lose no edit', async () => {
-    const place = makePlace()
-    const file = put(place.workspace.root, 'a', '0\n1\n2\n3\n')
-    const outcomes = await Promise.all(
-      ['0', '1', '2', '3'].map((old) => edit(place, 'a', [[old, `n${old}`]])),
-    )
-    // Whoever looked before another one published is refused; whoever is told that it worked is in the file.
-    for (const [index, { ok, content }] of outcomes.entries()) {
-      if (!ok) expect(content).toContain('changed after it was read')
-      expect(textOf(file).includes(`n${index}`)).toBe(ok)
-    }
-    expect(outcomes.some(({ ok }) => ok)).toBe(true)
-    expect(told(place)).toHaveLength(outcomes.filter(({ ok }) => ok).length)
   })
 
   it('keep no change of what the mode refuses', async () => {
