@@ -221,12 +221,12 @@ function withJournalPath(event: TurnEvent, root: string): TurnEvent {
 }
 
 /** A branch without a prompt can only be answered where the user has the last word. */
-function requireUnanswered({ items, conversation }: OpenedTarget): void {
+function requireUnanswered({ items, conversation, standing }: OpenedTarget): void {
   const last = items.findLast(({ message }) => message.notice === undefined)
   if (last?.message.role === 'user') return
   throw new CassError(
     'no_prompt',
-    `the last message of '${conversation.id}' is answered, and there is no prompt`,
+    `the last message of '${conversation.chatIdOf(standing.head)}' is answered, and there is no prompt`,
     {
       kind: 'usage',
       hint: 'give a prompt as an argument or through a pipe',

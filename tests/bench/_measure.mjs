@@ -62,8 +62,7 @@ let folder
 function probeFolder() {
   if (folder === undefined) {
     folder = mkdtempSync(join(tmpdir(), 'cass-bench-probe-'))
-    const text =
-      "process.on('exit', () => process.stderr.write(`maxrss=${process.resourceUsage().maxRSS}\\n`))\n"
+    const text = "process.on('exit', () => process.stderr.write('maxrss=' + process.resourceUsage().maxRSS))"
     writeFileSync(join(folder, 'probe.cjs'), text)
     process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   }
