@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { call, parseEvents, test } from './_world.ts'
@@ -99,6 +99,30 @@ describe.concurrent('what a run may do', () => {
     await world.ok(['run', '--full-access', 'env'])
     expect(world.bodies()[1].messages.at(-1).content).toContain('kept')
   })
+
+  test.for(['--readonly', '--workspace-edit', '--full-access'])(
+    'a key that stands in providers.json below the workspace never reaches the model, with %s',
+    async (mode, { world }) => {
+      const literal = 'sk-literal-for-another-provider'
+      const file = join(world.cassHome, 'providers.json')
+      const { providers } = JSON.parse(readFileSync(file, 'utf8'))
+      const other = { ...providers[0], id: 'other', base_url: 'https://example.invalid/v1', api_key: literal }
+      writeFileSync(file, JSON.stringify({ providers: [...providers, other] }))
+      symlinkSync(file, join(world.folder, 'AGENTS.md'))
+      symlinkSync(world.cassHome, join(world.folder, 'link'))
+      const calls = [
+        call('ls', { path: 'cass' }),
+        call('read', { files: [{ path: 'cass/providers.json' }, { path: 'link/providers.json' }] }),
+        call('read', { files: [{ path: 'AGENTS.md' }] }),
+        call('grep', { query: 'sk-literal', paths: ['.'] }),
+        call('edit', { path: 'AGENTS.md', edits: [{ old_text: '"api_key": ""', new_text: '' }] }),
+      ]
+      world.provider.setScript([...calls, 'Done.'])
+      await world.ok(['run', mode, 'find the key'], { cwd: world.folder })
+      expect(world.bodies()).toHaveLength(calls.length + 1)
+      expect(JSON.stringify(world.bodies())).not.toContain(literal)
+    },
+  )
 
   test('project instructions are given to the model and named in the first event', async ({ world }) => {
     world.provider.setScript(['Done.'])
