@@ -60,9 +60,9 @@ const rules: Readonly<Record<AccessMode, string>> = {
   'read-only':
     'This session is for inspection only: list, search and read files inside the launch working directory and the docs directory. Do not request write, edit, or shell calls; they are unavailable. When the task needs changes or commands, explain what you would do and say that the user has to switch to a more permissive access mode first.',
   'workspace-edit':
-    'You may list, search and read inside the launch working directory and the docs directory, and write or edit files only inside the workspace. The docs directory is read-only, and so are the internals of version control and the folder of Cass itself. Each shell command needs approval: make the call, and Cassady shows the approval UI to the user. Do not ask for shell permission in chat.',
+    'You may list, search and read inside the launch working directory and the docs directory, and write or edit files only inside the workspace. The docs directory is read-only, and so are the internals of version control. The rest of the folder of Cass itself is closed to all tools but the shell; do not look into it there either unless the user asks for it. Each shell command needs approval: make the call, and Cassady shows the approval UI to the user. Do not ask for shell permission in chat.',
   'full-access':
-    'All six tools are available: ls, read, grep, write, edit and shell. Paths outside the workspace can be read and changed when the task needs it. Shell commands run in the launch working directory without asking. The docs directory is read-only, and so are the internals of version control and the folder of Cass itself. Avoid destructive commands unless the user explicitly requested them.',
+    'All six tools are available: ls, read, grep, write, edit and shell. Paths outside the workspace can be read and changed when the task needs it. Shell commands run in the launch working directory without asking. The docs directory is read-only, and so are the internals of version control. The rest of the folder of Cass itself is closed to all tools but the shell; do not look into it there either unless the user asks for it. Avoid destructive commands unless the user explicitly requested them.',
 }
 
 /** The paragraph for one access mode. */
