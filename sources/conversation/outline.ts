@@ -69,17 +69,19 @@ function shortenTexts(line: Buffer, at: number): string | null {
 function safeCut(line: Buffer, start: number): number {
   let cut = start + keptText
   while (((line[cut] ?? 0) & 0xc0) === 0x80) cut--
-  // The longest escape, a pair of surrogates, has twelve bytes; behind the last backslash in reach nothing is sure.
-  const lastEscape = line.lastIndexOf(0x5c, cut)
-  if (lastEscape <= cut - 12) return cut
-  let first = lastEscape
-  while (line[first - 1] === 0x5c || isInsideUnicodeEscape(line, first)) first--
-  return first
+  // The longest escape, a pair of surrogates, has twelve bytes.
+  if (line.lastIndexOf(0x5c, cut) <= cut - 12) return cut
+  let safe = start + 1
+  for (let at = safe; at <= cut; at = nextCharacter(line, at)) safe = at
+  return safe
 }
 
-/** Whether the byte before belongs to a unicode escape directly before, which may be half of a pair. */
-function isInsideUnicodeEscape(line: Buffer, position: number): boolean {
-  return line[position - 6] === 0x5c && line[position - 5] === 0x75
+/** The position behind the escape or the byte at `at`. */
+function nextCharacter(line: Buffer, at: number): number {
+  if (line[at] !== 0x5c) return at + 1
+  if (line[at + 1] !== 0x75) return at + 2
+  // The two halves of a pair belong together.
+  return /^\\ud[89ab]..\\u/i.test(line.toString('latin1', at, at + 8)) ? at + 12 : at + 6
 }
 
 /**

@@ -121,7 +121,9 @@ function compareWithFile(
   try {
     const { size } = fstatSync(fd)
     let position = 0
-    for (const line of lines) {
+    // Not `for of`, which would end the lines with itself: the rest of them is still to be written.
+    for (let next = lines.next(); next.done !== true; next = lines.next()) {
+      const line = next.value
       const ours = Buffer.from(line)
       const theirs = Buffer.alloc(Math.min(ours.length, size - position))
       readSync(fd, theirs, 0, theirs.length, position)

@@ -46,7 +46,8 @@ export function newId(): string {
 }
 
 export function newChat(): string {
-  return `2026-11-30-120000-${bytes(2).toString('hex')}`
+  count += 1
+  return `2026-11-30-120000-${count.toString(36).padStart(4, '0')}`
 }
 
 /** A process that writes, as far as others can tell. */
