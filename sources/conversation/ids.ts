@@ -94,7 +94,8 @@ function nanoid(bytes: Uint8Array): string {
 
 /** The id of a process, made once in its life from its host's name, its pid and 8 random bytes. */
 export function makeWriterId(hostname: string, pid: number, random8: Uint8Array): WriterId {
-  const host = hostname.replace(/[^A-Za-z0-9._-]/g, '-').slice(0, MAX_HOST_LENGTH)
+  // The id is the name of a file, so a row of dots is none of it.
+  const host = hostname.replace(/[^A-Za-z0-9._-]|\.(?=\.)/g, '-').slice(0, MAX_HOST_LENGTH)
   const nonce = Array.from(random8.subarray(0, 8), (byte) => byte.toString(16).padStart(2, '0')).join('')
   return `${host === '' ? 'unknown-host' : host}-${pid}-${nonce}` as WriterId
 }
