@@ -53,13 +53,19 @@ export const test = base.extend<{ world: World }>({
   world: async ({}, use) => {
     const world = await makeWorld()
     await use(world)
-    const problems = world.provider.chats.flatMap((request) => request.problems)
-    await world.provider.close()
-    world.remove()
-    expect(problems).toEqual([])
+    await endWorld(world)
   },
 })
 
+/** Takes a world away; it must not have sent a request that a strict provider refuses. */
+export async function endWorld({ provider, remove }: World): Promise<void> {
+  const problems = provider.chats.flatMap((request) => request.problems)
+  await provider.close()
+  remove()
+  expect(problems).toEqual([])
+}
+
+/** Makes a world by hand, for tests that share one; `endWorld` takes it away. */
 export async function makeWorld(): Promise<World> {
   const sandbox = makeSandbox()
   const provider = await startProvider()

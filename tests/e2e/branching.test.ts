@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test as plain } from 'vitest'
 import { expectShape, forkedBranch } from './_shapes.ts'
-import { call, test, type World } from './_world.ts'
+import { call, endWorld, makeWorld, test, type World } from './_world.ts'
 
 /** A conversation with two calls in one answer, and a turn behind it. */
 async function converse(world: World): Promise<void> {
@@ -20,8 +20,25 @@ const conversationFiles = (world: World) =>
     .filter((name) => name.endsWith('.jsonl'))
     .map((name) => [name, readFileSync(join(world.cassHome, 'conversations', name), 'utf8')] as const)
 
-describe.concurrent('cass branch', () => {
-  test.for<[string, string[]]>([
+describe('cass branch at', () => {
+  // One conversation for all places: making a branch leaves its source as it is.
+  let world: World
+  let main: string
+  let before: ReturnType<typeof conversationFiles>
+
+  beforeAll(async () => {
+    world = await makeWorld()
+    await converse(world)
+    main = await world.ok(['resolve', '@'])
+    before = conversationFiles(world)
+    world.provider.setScript({ fallback: 'Going on.' })
+  }, 120_000)
+
+  afterAll(async () => {
+    await endWorld(world)
+  })
+
+  plain.concurrent.for<[string, string[]]>([
     ['1:start', ['go on']],
     ['2:user', ['write two files\n\ngo on']],
     ['3:assistant', ['write two files', 'Two files.', 'not run', 'not run']],
@@ -31,10 +48,7 @@ describe.concurrent('cass branch', () => {
     ['5:tool_result:call_two', ['write two files', 'Two files.', 'wrote', 'wrote']],
     ['6:assistant', ['write two files', 'Two files.', 'wrote', 'wrote', 'Both are there.', 'go on']],
     ['7:user', ['write two files', 'Two files.', 'wrote', 'wrote', 'Both are there.', 'thanks\n\ngo on']],
-  ])('at %s gives a branch that a strict provider takes', async ([place, expected], { world }) => {
-    await converse(world)
-    const main = await world.ok(['resolve', '@'])
-    const before = conversationFiles(world)
+  ])('%s gives a branch that a strict provider takes', async ([place, expected]) => {
     const { exitCode, stdout, stderr } = await world.run(['branch', `${main}:${place}`, '--json'])
     expect(exitCode).toBe(0)
     const { repaired, ...branch } = JSON.parse(stdout)
@@ -43,19 +57,20 @@ describe.concurrent('cass branch', () => {
     const notRun = expected.filter((text) => text === 'not run').length
     expect(repaired).toEqual(['call_one', 'call_two'].slice(2 - notRun))
     expect(stderr).toContain(`branched ${branch.chat_id} from ${main} at `)
+    const prompt = `go on at ${place}`
+    await world.ok(['run', '--branch', branch.chat_id, prompt])
+    const body = world.bodies().find(({ messages }) => messages.at(-1).content.endsWith(prompt))
+    for (const [i, text] of expected.entries()) expect(body.messages[i + 1].content).toContain(text)
     // The source stays byte for byte; its log only grows.
     const after = new Map(conversationFiles(world))
     for (const [name, text] of before) {
       if (name.endsWith('.events.jsonl')) expect(after.get(name)?.startsWith(text)).toBe(true)
       else expect(after.get(name)).toBe(text)
     }
-    world.provider.setScript(['Going on.'])
-    await world.ok(['run', '--branch', branch.chat_id, 'go on'])
-    const [, ...messages] = world.bodies().at(-1).messages
-    for (const [i, text] of expected.entries()) expect(messages[i].content).toContain(text)
-    expect(messages.at(-1).content).toMatch(/go on$/)
   })
+})
 
+describe.concurrent('cass branch', () => {
   test('prints the chat id alone; --switch makes the branch current', async ({ world }) => {
     await converse(world)
     const main = await world.ok(['resolve', '@'])
@@ -92,6 +107,27 @@ describe.concurrent('cass branch', () => {
       [3, 'branch_not_empty'],
       [4, 'branch_busy'],
     ])
+  })
+
+  test('a retired branch is out of the lists, and nothing goes on with it', async ({ world }) => {
+    await converse(world)
+    const fork = await world.ok(['branch', '@~1', '--name', 'gone'])
+    // As if nobody had been there for a long time.
+    const log = join(world.cassHome, 'conversations', `${await world.ok(['resolve', '@'])}.events.jsonl`)
+    writeFileSync(log, readFileSync(log, 'utf8').replaceAll(/"at":"\d{4}/g, '"at":"2020'))
+    expect(await world.json(['branch', '--retire', fork])).toMatchObject({ chat_id: fork, retired: true })
+    expect(await world.ok(['branch', '--retire', fork])).toBe(fork)
+    expect((await world.json(['branches'])).branches).toHaveLength(1)
+    expect((await world.json(['branches', '--retired'])).branches).toMatchObject([{}, { retired: true }])
+    const outcomes = await Promise.all(
+      [
+        ['switch', fork],
+        ['run', '--branch', fork, 'x'],
+      ].map((args) => world.run(args)),
+    )
+    for (const { exitCode, stderr } of outcomes)
+      expect({ exitCode, text: stderr }).toEqual({ exitCode: 3, text: expect.stringContaining('is retired') })
+    expect(await world.ok(['branch', `${fork}:4`])).not.toBe(fork)
   })
 
   test('switch tells how many files differ, and changes none', async ({ world }) => {

@@ -54,16 +54,16 @@ describe.concurrent('a damaged configuration', () => {
         expect({ text, ...error }).toMatchObject({ text, exitCode: 1, code: 'config_invalid' })
         expect(error.message).toContain(name)
         expect(readFileSync(path, 'utf8')).toBe(text)
-        const check = await world.run(['check', '--json'])
-        expect(check.exitCode).toBe(1)
-        const { findings } = JSON.parse(check.stdout)
-        expect(
-          findings.some(
-            (one: { severity: string; subject: string }) =>
-              one.severity === 'error' && one.subject.startsWith(name),
-          ),
-        ).toBe(true)
       }
+      const check = await world.run(['check', '--json'])
+      expect(check.exitCode).toBe(1)
+      const { findings } = JSON.parse(check.stdout)
+      expect(
+        findings.some(
+          (one: { severity: string; subject: string }) =>
+            one.severity === 'error' && one.subject.startsWith(name),
+        ),
+      ).toBe(true)
       expect(await errorTextOf(world, ['run', 'x'])).toContain(name)
       writeFileSync(path, sound)
       world.provider.setScript(['Fine.'])
@@ -208,7 +208,10 @@ describe.concurrent('a damaged conversation', () => {
     writeFileSync(log, lines.join('\n'))
     const text = await world.ok(['log'])
     expect(text).toContain('hello')
-    expect((await world.run(['fsck'])).exitCode).toBe(3)
+    const report = await world.run(['fsck', '-z'])
+    expect(report.exitCode).toBe(3)
+    const codes = report.stdout.split('\0').map((row) => row.split('\t').slice(0, 3))
+    expect(codes).toEqual([['damage', 'log_hole', main], ['damage', 'log_gap', main], ['']])
     expect(await world.ok(['run', '-c', 'third'])).toBe('Fine.')
     expect(readFileSync(log, 'utf8')).toContain(lines[at])
   })

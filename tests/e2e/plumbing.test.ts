@@ -9,7 +9,7 @@ import {
   records,
   state,
 } from './_shapes.ts'
-import { call, makeWorld, type World } from './_world.ts'
+import { call, endWorld, makeWorld, type World } from './_world.ts'
 
 /** One conversation for all tests of this file, which only read it. */
 let world: World
@@ -45,8 +45,7 @@ beforeAll(async () => {
 }, 120_000)
 
 afterAll(async () => {
-  await world.provider.close()
-  world.remove()
+  await endWorld(world)
 })
 
 /** The cells of each line of a list in a pipe. */
