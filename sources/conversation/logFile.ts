@@ -123,17 +123,21 @@ export class LogFile {
       return openSync(this.path, flags)
     } catch (error) {
       if (errnoOf(error) === 'ENOENT') return null
-      throw new CassError('conversation_unreadable', `cannot read '${this.path}': ${errnoOf(error)}`, {
-        cause: error,
-        hint: 'check the permissions of the file and its folder',
-      })
+      throw unreadable(this.path, error)
     }
   }
 }
 
+function unreadable(path: string, cause: unknown): CassError {
+  return new CassError('conversation_unreadable', `cannot read '${path}': ${errnoOf(cause)}`, {
+    cause,
+    hint: 'check the permissions of the file and its folder',
+  })
+}
+
 /** The generation in the first line of a log; 0, as replay has it, when that is no such line. */
 export function readGeneration(path: string): number {
-  const fd = openSync(path, 'r')
+  const fd = openToRead(path)
   try {
     const start = Buffer.alloc(4096)
     const read = readSync(fd, start, 0, start.length, 0)
@@ -142,6 +146,14 @@ export function readGeneration(path: string): number {
     return entry?.type === 'log' ? entry.generation : 0
   } finally {
     closeSync(fd)
+  }
+}
+
+function openToRead(path: string): number {
+  try {
+    return openSync(path, 'r')
+  } catch (error) {
+    throw unreadable(path, error)
   }
 }
 

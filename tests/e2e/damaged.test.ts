@@ -1,9 +1,7 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { everythingIn, parseEvents, test, type World } from './_world.ts'
-
-const isRoot = process.getuid?.() === 0
 
 async function begin(world: World): Promise<string> {
   world.provider.setScript({ fallback: 'Fine.' })
@@ -95,13 +93,6 @@ describe.concurrent('a damaged configuration', () => {
     world.provider.setScript(['Fine.'])
     await world.ok(['run', 'x'])
     expect(world.bodies()[0].messages[0].content).toContain('Answer in rhymes.')
-  })
-
-  test('a home that may not be read or written is named', async ({ world, skip }) => {
-    skip(isRoot, 'root may read and write everything')
-    chmodSync(world.cassHome, 0o500)
-    expect((await errorOf(world, ['run', 'x'])).message).toContain(world.cassHome)
-    chmodSync(world.cassHome, 0o700)
   })
 
   test('a home that is a file is named', async ({ world }) => {
