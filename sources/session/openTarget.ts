@@ -4,7 +4,8 @@ import { makeBasePrompt } from '../agent/prompt.ts'
 import type { Standing } from '../conversation/appendPlan.ts'
 import { Conversation } from '../conversation/conversation.ts'
 import { type CurrentBranch, readCurrentBranch } from '../conversation/currentBranch.ts'
-import type { ChainItem, Message } from '../conversation/message.ts'
+import type { Node } from '../conversation/graph.ts'
+import type { Message } from '../conversation/message.ts'
 import { CassError, errnoOf } from '../errors.ts'
 import { findBranch } from './findBranch.ts'
 import { findNamed } from './listCheckpoints.ts'
@@ -20,8 +21,8 @@ export type TurnTarget =
 export interface OpenedTarget {
   readonly conversation: Conversation
   readonly standing: Standing
-  /** The messages of the branch up to the standing. */
-  readonly items: ReadonlyArray<ChainItem>
+  /** The path of the branch up to the standing. */
+  readonly shown: ReadonlyArray<Node>
   /** The system text of a chat that begins now. */
   readonly opening: { readonly id: string; readonly message: Message } | null
   /** The folder's current branch when the turn began. */
@@ -47,7 +48,7 @@ export async function openTarget(place: Place, target: TurnTarget, model: string
   return {
     conversation,
     standing: { head, seen: shown.at(-1)?.id ?? null },
-    items: conversation.items(shown, 'whole', head),
+    shown,
     opening: null,
     current,
   }
@@ -60,7 +61,7 @@ async function beginChat(place: Place, model: string, current: CurrentBranch | n
   return {
     conversation: Conversation.begin(place.root, newChatId(place), meta),
     standing: { head: 'main', seen: null },
-    items: [],
+    shown: [],
     opening: { id: newMessageId(place), message: { role: 'system', content, ts } },
     current,
   }

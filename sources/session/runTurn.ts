@@ -7,7 +7,7 @@ import { makeEffectivePrompt } from '../agent/prompt.ts'
 import type { ConfigOverrides } from '../config/resolve.ts'
 import type { Step } from '../conversation/appendPlan.ts'
 import { familyOf } from '../conversation/library.ts'
-import type { Message } from '../conversation/message.ts'
+import type { ChainItem, Message } from '../conversation/message.ts'
 import type { WriterLock } from '../conversation/writers.ts'
 import { Journal } from '../edits/journal.ts'
 import { journalPathOf } from '../edits/journalLine.ts'
@@ -61,8 +61,8 @@ const cancelGraceMs = 5000
 export async function runTurn(place: Place, options: TurnOptions): Promise<TurnOutcome> {
   const chosen = await chooseModel(place, options)
   const opened = await openTarget(place, options.target, chosen.modelId)
-  if (options.prompt === null) requireUnanswered(opened)
-  return await withWriter(place, (writer) => runAsWriter({ place, options, chosen, opened, writer }))
+  const asked = options.prompt === null ? findUnanswered(opened) : null
+  return await withWriter(place, (writer) => runAsWriter({ place, options, chosen, opened, asked, writer }))
 }
 
 interface Work {
@@ -70,6 +70,8 @@ interface Work {
   readonly options: TurnOptions
   readonly chosen: ChosenModel
   readonly opened: OpenedTarget
+  /** The message that is answered without a prompt. */
+  readonly asked: ChainItem | null
   readonly writer: WriterLock
 }
 
@@ -173,10 +175,10 @@ interface Beginning {
 
 /** Completes what dead processes left, looks at tracked files, and saves the user's message. */
 async function beginTurn(
-  { place, options, chosen, opened, writer }: Work,
+  { place, options, chosen, opened, asked, writer }: Work,
   { turn, log, journal, toolsOptions }: Beginning,
 ): Promise<{ readonly userId: string; readonly messages: ReadonlyArray<Message> }> {
-  const { conversation, standing, opening, items } = opened
+  const { conversation, standing, opening } = opened
   const { signal, prompt } = options
   const newId = () => newMessageId(place)
   const dead = await judgeDeadTurns({
@@ -195,12 +197,11 @@ async function beginTurn(
     turn,
     message: { role: 'user' as const, content: prompt ?? '', ts: place.now().toISOString() },
   }
-  const asked = prompt === null ? items.findLast(({ message }) => message.role === 'user') : undefined
   await log.save((graph, deadWriters): Step[] => [
     ...complete(log, graph, deadWriters),
     ...(opening === null ? [] : [log.step({ ...opening, turn: null })]),
-    { type: 'begin', turn, ...(asked === undefined ? {} : { leaf: asked.parent }) },
-    ...(asked === undefined ? [log.step(user)] : []),
+    { type: 'begin', turn, ...(asked === null ? {} : { leaf: asked.parent }) },
+    ...(asked === null ? [log.step(user)] : []),
   ])
   if (opening !== null) {
     await makeCurrent(place, {
@@ -221,9 +222,10 @@ function withJournalPath(event: TurnEvent, root: string): TurnEvent {
 }
 
 /** A branch without a prompt can only be answered where the user has the last word. */
-function requireUnanswered({ items, conversation, standing }: OpenedTarget): void {
+function findUnanswered({ shown, conversation, standing }: OpenedTarget): ChainItem {
+  const items = conversation.items(shown, 'outline', standing.head)
   const last = items.findLast(({ message }) => message.notice === undefined)
-  if (last?.message.role === 'user') return
+  if (last?.message.role === 'user') return last
   throw new CassError(
     'no_prompt',
     `the last message of '${conversation.chatIdOf(standing.head)}' is answered, and there is no prompt`,
