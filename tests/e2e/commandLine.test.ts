@@ -82,6 +82,16 @@ describe.concurrent('scripts', () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     expect(stdout).toMatch(/^2 user/)
   })
+
+  test('a reader that goes away in a turn ends the turn, not the chat', async ({ world }) => {
+    world.provider.setScript([{ steps: [{ text: Array(50).fill('piece ') }, { act: 'stall' }] }])
+    const { exitCode, stdout, stderr } = await bash(world, 'cass run --json x | head -n 1')
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    expect(stdout).toMatch(/^\{"type":"session_started"/)
+    const { records } = await world.json(['log'])
+    expect(records.at(-1)).toMatchObject({ notice: 'cancelled' })
+    expect((await world.json(['fsck'])).findings).toEqual([])
+  })
 })
 
 describe.concurrent('the command line', () => {

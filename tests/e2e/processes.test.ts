@@ -105,6 +105,44 @@ describe.concurrent('two processes on one chat', () => {
 
 const waitForFile = 'echo waiting; while [ ! -e go ]; do sleep 0.02; done; echo went'
 
+describe.concurrent('many branches at once', () => {
+  test('are all made, each with its own chat id', async ({ world }) => {
+    world.provider.setScript(['One.', 'Two.'])
+    await world.ok(['run', 'first'])
+    const places = ['@', '@~1', '@:2', '@', '@~1', '@:2', '@', '@']
+    const made = await Promise.all(places.map((place) => world.ok(['branch', place])))
+    expect(new Set(made).size).toBe(places.length)
+    const { branches } = await world.json(['branches'])
+    expect(branches.map(({ chat_id: id }: { chat_id: string }) => id)).toEqual(expect.arrayContaining(made))
+    expect(branches).toHaveLength(places.length + 1)
+    expect((await world.json(['fsck'])).findings).toEqual([])
+  })
+
+  test('cannot take the same name', async ({ world }) => {
+    world.provider.setScript(['One.'])
+    await world.ok(['run', 'first'])
+    const other = await world.ok(['branch', '@'])
+    const tries = [
+      ...Array.from({ length: 6 }, () => ['branch', '@', '--name', 'same']),
+      ['branch', '--rename', other, 'same'],
+    ]
+    const codes = (await Promise.all(tries.map((args) => world.run(args)))).map(({ exitCode }) => exitCode)
+    expect(codes.toSorted()).toEqual([0, 2, 2, 2, 2, 2, 2])
+    const { branches } = await world.json(['branches'])
+    expect(branches.filter(({ name }: { name: string }) => name === 'same')).toHaveLength(1)
+  })
+
+  test('made current at once leave one of them current', async ({ world }) => {
+    world.provider.setScript(['One.'])
+    await world.ok(['run', 'first'])
+    const outcomes = await Promise.all([1, 2, 3, 4].map(() => world.run(['branch', '@', '--switch'])))
+    for (const { exitCode, stderr } of outcomes) expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
+    const { current, branches } = await world.json(['branches'])
+    expect(outcomes.map(({ stdout }) => stdout.trim())).toContain(current)
+    expect(branches).toHaveLength(5)
+  })
+})
+
 describe.concurrent('an empty home', () => {
   test('takes twelve processes at once', async ({ world }) => {
     world.provider.setScript({ fallback: 'Done.' })
