@@ -113,7 +113,7 @@ export class ChatCommand extends TurnCommand {
       const { target, overrides, prompt } = turn
       const { chat_id, stop_reason } = await runTurn(place, {
         ...{ prompt, target, overrides, demo: this.demo, maxSteps: null, emit, signal: cancel.signal },
-        approve: async (request) => ({ approved: await this.#ask(request) }),
+        approve: async (request) => ({ approved: await this.#ask(request, cancel) }),
       })
       if (stop_reason === 'cancelled') print.note('cancelled')
       return chat_id
@@ -126,7 +126,8 @@ export class ChatCommand extends TurnCommand {
     }
   }
 
-  async #ask(request: ApprovalRequest): Promise<boolean> {
-    return await askApproval(request, this.context)
+  async #ask(request: ApprovalRequest, cancel: AbortController): Promise<boolean> {
+    const { stdin, stderr } = this.context
+    return await askApproval(request, { stdin, stderr, onInterrupt: () => cancel.abort() })
   }
 }

@@ -28,20 +28,17 @@ export function makeLineReader({
       reader.on('history', (lines) => {
         history = lines
       })
-      const line = await new Promise<string | null>((resolve) => {
+      reader.on('line', (line) => waiting.push(line))
+      reader.on('SIGINT', () => reader.close())
+      await new Promise<void>((resolve) => {
         // The rest of a paste arrives in the same tick as its first line.
-        reader.on('line', (text) => {
-          waiting.push(text)
-          // Once for a whole paste, or every line of it would be taken here.
-          if (waiting.length === 1) setImmediate(() => resolve(waiting.shift() ?? null))
-        })
-        reader.on('close', () => resolve(waiting.shift() ?? null))
-        reader.on('SIGINT', () => reader.close())
+        reader.once('line', () => setImmediate(resolve))
+        reader.once('close', resolve)
         reader.prompt()
       })
-      reader.removeAllListeners('close')
+      // It takes its listeners off the terminal by itself, so none of them may be removed here.
       reader.close()
-      return line
+      return waiting.shift() ?? null
     },
   }
 }

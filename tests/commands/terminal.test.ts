@@ -51,6 +51,22 @@ describe.skipIf(!canCall('tmux'))('cass chat in a terminal', { timeout: 120_000 
     expect(await chat.exit()).toBe(0)
   })
 
+  it('cancels the turn on Ctrl-C, also at a question, and goes on', async () => {
+    const chat = await open('--demo')
+    chat.type('run the tests')
+    chat.press('Enter')
+    await chat.see('allow once')
+    chat.press('C-c')
+    await chat.see('cancelled')
+    await chat.seePrompt()
+    chat.type('hello')
+    chat.press('Enter')
+    await chat.see('I am the demo model')
+    await chat.seePrompt()
+    chat.press('C-d')
+    expect(await chat.exit()).toBe(0)
+  })
+
   it('is left by Ctrl-C at the prompt', async () => {
     const chat = await open('--demo')
     chat.press('C-c')
