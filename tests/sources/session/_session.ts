@@ -177,7 +177,7 @@ export async function demoTurn(place: Place, options: Partial<TurnOptions> = {})
   const events: TurnEvent[] = []
   const outcome = await runTurn(place, {
     ...{ prompt: 'hello', target: { type: 'continue' }, overrides: {}, demo: true, maxSteps: null },
-    approve: async () => ({ type: 'denied' }) as never,
+    approve: async () => ({ approved: false }),
     emit: (event) => events.push(event),
     signal: new AbortController().signal,
     ...options,
