@@ -8,12 +8,25 @@ const TOKENS_PER_CALL = 12
 const LONG_RUN = /\S{48,}/g
 
 /**
+ * Texts are looked at in pieces: a regular expression that walks a run of several megabytes exhausts its stack, and a
+ * user may well pipe one in.
+ */
+const PIECE_LENGTH = 65_536
+
+/**
  * An estimate of the tokens of a text, rather too high than too low. The estimator alone counts a long hash at a
  * seventh of its tokens, JSON at two thirds and blanks at nothing, hence the guards.
  */
 export function estimateTokens(text: string): number {
   if (text === '') return 0
-  const bytes = Buffer.byteLength(text)
+  let tokens = 0
+  for (let at = 0; at < text.length; at += PIECE_LENGTH)
+    tokens += estimatePiece(text.slice(at, at + PIECE_LENGTH))
+  if (looksLikeJson(text)) tokens *= 1.5
+  return Math.max(1, Math.ceil(tokens), Math.ceil(Buffer.byteLength(text) / 4))
+}
+
+function estimatePiece(text: string): number {
   let tokens = 0
   let rest = 0
   for (const run of text.matchAll(LONG_RUN)) {
@@ -21,9 +34,7 @@ export function estimateTokens(text: string): number {
     tokens += Math.max(estimateTokenCount(run[0]), run[0].length / 2)
     rest = run.index + run[0].length
   }
-  tokens += estimateTokenCount(text.slice(rest))
-  if (looksLikeJson(text)) tokens *= 1.5
-  return Math.max(1, Math.ceil(tokens), Math.ceil(bytes / 4))
+  return tokens + estimateTokenCount(text.slice(rest))
 }
 
 /** The tokens of one message: its texts, and what stands around them. `texts` are those that are sent. */

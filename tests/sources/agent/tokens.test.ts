@@ -16,6 +16,10 @@ describe('estimateTokens', () => {
     expect(estimateTokens(`look at ${'f'.repeat(1000)} and go on`)).toBeGreaterThanOrEqual(500)
   })
 
+  it.each(['a', '.', ' ', '\n', 'é', '0'])('counts eight million times %j', (character) => {
+    expect(estimateTokens(character.repeat(8_000_000))).toBeGreaterThanOrEqual(2_000_000)
+  })
+
   it('counts JSON half as much again as the same words', () => {
     const inner = '"path":"src/a.ts","lines":[1,2,3],"deep":{"ok":true}'
     expect(estimateTokens(`{${inner}}`)).toBeGreaterThan(estimateTokens(inner) * 1.3)
