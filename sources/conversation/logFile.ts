@@ -44,7 +44,7 @@ export class LogFile {
    * `log_unknown_schema` or `log_unknown_type` for another format, `conversation_unreadable` when it cannot be read.
    */
   refresh(): void {
-    const fd = this.#open(constants.O_RDONLY)
+    const fd = openToRead(this.path)
     if (fd === null) return
     try {
       const { ino, size } = fstatSync(fd, { bigint: true })
@@ -72,7 +72,7 @@ export class LogFile {
    * the line is damaged, is called again with the second line of a message that was written twice.
    */
   readLines(nodes: ReadonlyArray<Node>, visit: (node: Node, line: Buffer) => boolean): void {
-    const fd = nodes.length === 0 ? null : this.#open(constants.O_RDONLY)
+    const fd = nodes.length === 0 ? null : openToRead(this.path)
     if (fd === null) return
     try {
       let window: Buffer = Buffer.alloc(0)
@@ -117,27 +117,29 @@ export class LogFile {
       closeSync(fd)
     }
   }
-
-  #open(flags: number): number | null {
-    try {
-      return openSync(this.path, flags)
-    } catch (error) {
-      if (errnoOf(error) === 'ENOENT') return null
-      throw unreadable(this.path, error)
-    }
-  }
 }
 
-function unreadable(path: string, cause: unknown): CassError {
-  return new CassError('conversation_unreadable', `cannot read '${path}': ${errnoOf(cause)}`, {
-    cause,
-    hint: 'check the permissions of the file and its folder',
-  })
+/** Null when there is no such file. Throws `conversation_unreadable`, also for a folder, which could be opened and not read. */
+function openToRead(path: string): number | null {
+  let fd: number | null = null
+  try {
+    fd = openSync(path, constants.O_RDONLY)
+    readSync(fd, Buffer.alloc(1), 0, 1, 0)
+    return fd
+  } catch (error) {
+    if (fd !== null) closeSync(fd)
+    if (errnoOf(error) === 'ENOENT') return null
+    throw new CassError('conversation_unreadable', `cannot read '${path}': ${errnoOf(error)}`, {
+      cause: error,
+      hint: 'check the permissions of the file and its folder',
+    })
+  }
 }
 
 /** The generation in the first line of a log; 0, as replay has it, when that is no such line. */
 export function readGeneration(path: string): number {
   const fd = openToRead(path)
+  if (fd === null) return 0
   try {
     const start = Buffer.alloc(4096)
     const read = readSync(fd, start, 0, start.length, 0)
@@ -146,14 +148,6 @@ export function readGeneration(path: string): number {
     return entry?.type === 'log' ? entry.generation : 0
   } finally {
     closeSync(fd)
-  }
-}
-
-function openToRead(path: string): number {
-  try {
-    return openSync(path, 'r')
-  } catch (error) {
-    throw unreadable(path, error)
   }
 }
 
