@@ -7,30 +7,35 @@ import { quickNames } from './quickNames.ts'
 import { version } from './version.ts'
 
 const listeners = new Set<() => void>()
+/** What asks the program to stop: Ctrl-C, a service manager, a terminal that was closed. */
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 let isPipeClosed = false
+let isHungUp = false
 
 // `cass log | head`: the reader has gone, which is no failure. A turn that is under way is completed first.
 process.stdout.on('error', (error) => {
-  if (!('code' in error) || error.code !== 'EPIPE') throw error
+  const code = 'code' in error ? error.code : null
+  if (code !== 'EPIPE' && !(isHungUp && code === 'EIO')) throw error
   isPipeClosed = true
   if (!interrupt()) process.exit(0)
 })
 // Nobody reads what is for people either: go on without.
 process.stderr.on('error', () => {})
 
-function interrupt(): boolean {
+function interrupt(signal?: NodeJS.Signals): boolean {
+  if (signal === 'SIGHUP') isHungUp = true
   for (const listener of listeners) listener()
   return listeners.size > 0
 }
 
 const interrupts = {
   listen(listener: () => void): () => void {
-    // Only now, so that Ctrl-C ends every other command at once.
-    if (listeners.size === 0) process.on('SIGINT', interrupt)
+    // Only now, so that a signal ends every other command at once.
+    if (listeners.size === 0) for (const signal of stopSignals) process.on(signal, interrupt)
     listeners.add(listener)
     return () => {
       listeners.delete(listener)
-      if (listeners.size === 0) process.off('SIGINT', interrupt)
+      if (listeners.size === 0) for (const signal of stopSignals) process.off(signal, interrupt)
     }
   },
 }

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import { checkedEvents } from './_events.ts'
 import { call, test, type World } from './_world.ts'
 
@@ -9,6 +9,17 @@ async function goOn(world: World): Promise<ReadonlyArray<{ role: string; content
   world.provider.setScript(['Going on.'])
   expect(await world.ok(['run', '--continue', 'go on'])).toBe('Going on.')
   return world.bodies().at(-1).messages
+}
+
+/** Whether a process runs; a dead one that nobody has waited for yet does not. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return false
+  }
+  const stat = `/proc/${pid}/stat`
+  return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, 'utf8'))
 }
 
 describe.concurrent('Ctrl-C', () => {
@@ -37,21 +48,27 @@ describe.concurrent('Ctrl-C', () => {
     expect(stderr).toContain('go on with `cass run --continue`')
   })
 
-  test('in a shell command kills it with all it started', async ({ world }) => {
-    const command =
-      'echo started; (trap "" INT TERM; while :; do sleep 0.05; done; touch survived) & sleep 600; touch done'
-    world.provider.setScript([call('shell', { command, timeout: 600 })])
-    const child = world.start(['run', '--json', '--approve', 'shell', 'x'])
-    await child.event('tool_output_chunk', ({ content }) => content.includes('started'))
-    child.signal('SIGINT')
-    const { exitCode, stdout } = await child.ended
-    expect(exitCode).toBe(130)
-    const events = checkedEvents(stdout)
-    expect(events.find(({ type }) => type === 'tool_result')).toMatchObject({ ok: false })
-    expect(existsSync(join(world.workspace, 'done'))).toBe(false)
-    const messages = await goOn(world)
-    expect(messages.filter(({ role }) => role === 'tool')).toHaveLength(1)
-  })
+  test.for(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'or %s in a shell command kills it with all it started',
+    async (signal, { world }) => {
+      const background = `sh -c 'trap "" INT TERM HUP; echo $$ > pid; echo started; while :; do sleep 0.05; done'`
+      const command = `${background} & sleep 600; touch done`
+      world.provider.setScript([call('shell', { command, timeout: 600 })])
+      const child = world.start(['run', '--json', '--approve', 'shell', 'x'])
+      await child.event('tool_output_chunk', ({ content }) => content.includes('started'))
+      child.signal(signal)
+      const { exitCode, stdout } = await child.ended
+      expect(exitCode).toBe(130)
+      const events = checkedEvents(stdout)
+      expect(events.find(({ type }) => type === 'tool_result')).toMatchObject({ ok: false })
+      expect(events.at(-1)).toMatchObject({ stop_reason: 'cancelled' })
+      const pid = Number(readFileSync(join(world.workspace, 'pid'), 'utf8'))
+      await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 10_000 })
+      expect(existsSync(join(world.workspace, 'done'))).toBe(false)
+      const messages = await goOn(world)
+      expect(messages.filter(({ role }) => role === 'tool')).toHaveLength(1)
+    },
+  )
 
   test('in the second of three calls answers all of them', async ({ world }) => {
     world.provider.setScript([
