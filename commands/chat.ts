@@ -13,7 +13,7 @@ import { type Overrides, TurnCommand } from './turnCommand.ts'
 type Target =
   | { readonly type: 'new' }
   | { readonly type: 'continue' }
-  | { readonly type: 'branch'; readonly branch: string }
+  | { readonly type: 'branch'; readonly branch: string; readonly seen?: string }
 
 /** `cass chat`, and `cass` alone: turn after turn, until the user leaves. */
 export class ChatCommand extends TurnCommand {
@@ -74,15 +74,14 @@ export class ChatCommand extends TurnCommand {
       const line = await reader.ask(colours.bold('> '))
       if (line === null || line.trim() === '/quit') break
       if (line.trim() === '') continue
-      const chatId = await this.#takeTurn(place, { ...start, target, prompt: line, colours })
-      if (chatId !== null) target = { type: 'branch', branch: chatId }
+      target = (await this.#takeTurn(place, { ...start, target, prompt: line, colours })) ?? target
     }
     if (target.type === 'branch' && !this.demo)
       print.data(`Resume this chat with: cass --resume ${target.branch}`)
     return 0
   }
 
-  /** Gives the chat id of the branch the turn was on, or null when it did not come to one. */
+  /** Gives where the next turn goes on, with the last message that was shown; null when the turn did not come to a branch. */
   async #takeTurn(
     place: Place,
     turn: {
@@ -91,7 +90,7 @@ export class ChatCommand extends TurnCommand {
       readonly prompt: string
       readonly colours: Parameters<typeof makeProgress>[1]
     },
-  ): Promise<string | null> {
+  ): Promise<Target | null> {
     const { print, interrupts } = this.context
     const progress = makeProgress(print, turn.colours)
     const cancel = new AbortController()
@@ -111,12 +110,12 @@ export class ChatCommand extends TurnCommand {
     }
     try {
       const { target, overrides, prompt } = turn
-      const { chat_id, stop_reason } = await runTurn(place, {
+      const { chat_id, stop_reason, tip } = await runTurn(place, {
         ...{ prompt, target, overrides, demo: this.demo, maxSteps: null, emit, signal: cancel.signal },
         approve: async (request) => ({ approved: await this.#ask(request, cancel) }),
       })
       if (stop_reason === 'cancelled') print.note('cancelled')
-      return chat_id
+      return { type: 'branch', branch: chat_id, ...(tip === null ? {} : { seen: tip }) }
     } catch (error) {
       // One failed turn is no reason to end the chat: say what happened and wait for the next line.
       this.report(error)

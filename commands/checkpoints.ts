@@ -39,6 +39,7 @@ export class CheckpointsCommand extends BaseCommand {
       kinds: this.kind === undefined ? null : parseKinds(this.kind),
       limit: this.limit ?? null,
     })
+    this.warnOfUnreadable(listed.unreadable)
     if (globals.json) print.json(listed)
     else
       print.records(

@@ -42,7 +42,9 @@ export class LogCommand extends BaseCommand {
     const branch = this.branch ?? null
     const colours = await makeColours(this.context, 'stdout')
     if (this.graph && !globals.json) {
-      await this.#show(formatTree(await readFamilyTree(place, { branch }), colours))
+      const tree = await readFamilyTree(place, { branch })
+      this.warnOfUnreadable(tree.unreadable)
+      await this.#show(formatTree(tree, colours))
       return 0
     }
     const log = await readBranchLog(place, { branch, last: this.last ?? null, all: this.all })

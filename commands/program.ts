@@ -88,7 +88,7 @@ function chooseCommand({ command, options, positionals, resume }: ParsedArgument
     throw usageError(`'--resume' does not fit '${command}'`, `name the branch to \`cass ${command}\` instead`)
   }
   // Without an id, Cassady prints the chats of the folder and ends.
-  if (resume.id === null) return { name: 'chats', options: [], positionals: [] }
+  if (resume.id === null) return { name: 'chats', options, positionals }
   return { name: 'chat', options: [...options, { name: '--resume', value: resume.id }], positionals }
 }
 

@@ -55,7 +55,7 @@ export class RunCommand extends TurnCommand {
     const cancel = new AbortController()
     const stopListening = interrupts.listen(() => cancel.abort())
     try {
-      const { stop_reason, text } = await runTurn(place, {
+      const { stop_reason, text, chat_id } = await runTurn(place, {
         prompt,
         target,
         overrides,
@@ -65,7 +65,7 @@ export class RunCommand extends TurnCommand {
         emit: (event: TurnEvent) => (globals.json ? print.json(event) : progress(event)),
         signal: cancel.signal,
       })
-      if (!globals.json) this.#printEnd(stop_reason, text)
+      if (!globals.json) this.#printEnd(stop_reason, { text, chatId: chat_id })
       return exitCodes[stop_reason]
     } finally {
       stopListening()
@@ -86,15 +86,19 @@ export class RunCommand extends TurnCommand {
     return parts.length === 0 ? null : parts.join('\n\n')
   }
 
-  #printEnd(stopReason: StopReason, text: string): void {
+  #printEnd(
+    stopReason: StopReason,
+    { text, chatId }: { readonly text: string; readonly chatId: string },
+  ): void {
     const { print } = this.context
+    const goOn = `cass run --branch ${chatId}`
     if (text !== '') print.data(text)
     if (stopReason === 'length') print.warn('the answer was cut at the output limit of the model')
     if (stopReason === 'step_limit') {
       print.warn('the turn was stopped at its step limit')
-      print.hint('go on with `cass run --continue`, or give it more with `--max-steps`')
+      print.hint(`go on with \`${goOn}\`, or give it more with \`--max-steps\``)
     }
-    if (stopReason === 'cancelled') print.note('cancelled; go on with `cass run --continue`')
+    if (stopReason === 'cancelled') print.note(`cancelled; go on with \`${goOn}\``)
   }
 }
 

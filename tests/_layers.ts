@@ -23,7 +23,7 @@ const packageSides: Readonly<Record<string, 'sources' | 'commands'>> = {
   ...{ clipanion: 'commands', chalk: 'commands', enquirer: 'commands' },
   ...{ openai: 'sources', undici: 'sources', diff: 'sources', tar: 'sources', 'adm-zip': 'sources' },
   ...{ '@vscode/ripgrep': 'sources', ignore: 'sources', 'fs-native-extensions': 'sources' },
-  ...{ tokenx: 'sources', 'write-file-atomic': 'sources' },
+  ...{ tokenx: 'sources' },
 }
 
 /** What a pure module may use of Node: paths, bytes, and a hash, which is a function of its input. */

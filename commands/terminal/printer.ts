@@ -58,7 +58,7 @@ export function makePrinter({ stdout, stderr, terminals, columns, quiet, nul }: 
       else if (terminals.stdout) out(alignRows(rows, columns))
       else out(rows.map((row) => `${row.map((cell) => escapeCell(formatCell(cell))).join('\t')}\n`).join(''))
     },
-    json: (value) => stdout.write(`${JSON.stringify(value)}\n`),
+    json: (value) => stdout.write(`${stringifyForTerminals(value)}\n`),
     note: news,
     progress(text) {
       if (!quiet) stderr.write(`${text}\n`)
@@ -100,4 +100,12 @@ function alignRows(rows: ReadonlyArray<Row>, columns: number): string {
 
 function padTo(cell: string, width: number): string {
   return cell + ' '.repeat(Math.max(0, width - measureWidth(cell)))
+}
+
+/** JSON leaves DEL and the C1 controls as they are, and some terminals obey them. */
+function stringifyForTerminals(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[\u007f-\u009f]/g,
+    (control) => `\\u00${control.charCodeAt(0).toString(16)}`,
+  )
 }

@@ -129,12 +129,8 @@ export class Conversation {
     const system = this.head(head).system
     return nodes.map((node, position) => {
       const message = messages[position] ?? damagedMessage(node)
-      const { id, parent, turn, fs, ws, gap } = node
       const isSystem = node.depth === 0 && node.role === 'system'
-      return {
-        ...{ id, index: node.index, head: node.head, parent, turn, fs, ws, gap },
-        message: isSystem && system !== null ? system : message,
-      }
+      return itemOfNode(node, isSystem && system !== null ? system : message)
     })
   }
 
@@ -162,6 +158,12 @@ export class Conversation {
     const { patches, redactions } = this.graph
     return nodes.map((node) => redactions.get(node.id) ?? patches.get(node.id) ?? found.get(node))
   }
+}
+
+/** A node's place on its branch, with a message. */
+export function itemOfNode(node: Node, message: Message): ChainItem {
+  const { id, index, head, parent, turn, fs, ws, gap } = node
+  return { id, index, head, parent, turn, fs, ws, gap, message }
 }
 
 function wholeMessage(line: Buffer): Message | null {

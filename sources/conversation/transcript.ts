@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import {
   closeSync,
   fstatSync,
@@ -144,26 +145,40 @@ function* withRest(first: Buffer, lines: Generator<string>): Generator<string | 
   yield* lines
 }
 
-/** Puts our transcript in the file's place in one step, and saves what was there as a chat of its own. */
+/**
+ * Saves what is in the file as a chat of its own, then puts our transcript in its place in one step. In this order, so that a
+ * process that dies in between leaves the foreign text in a chat, or twice, but never only in a file that no list knows.
+ */
 async function replaceRescuing(
   conversation: Conversation,
   head: string,
   file: string,
 ): Promise<BroughtTranscript> {
-  const temporary = `${file}.cass-${process.pid}`
-  const size = writeLines(temporary, 'w', transcriptLines(conversation, head, 0))
-  const native = await loadNativeFiles()
-  const aside = native === null ? `${temporary}-aside` : temporary
-  if (native === null) {
-    // Without an exchange in one step the name is free for a moment; nothing is lost in it.
-    await rename(file, aside)
-    await rename(temporary, file)
-  } else {
-    await native.swap(temporary, file)
-  }
-  const rescuedAs = rescue(conversation, conversation.chatIdOf(head), readFileSync(aside))
+  const chatId = conversation.chatIdOf(head)
+  const foreign = readFileSync(file)
+  const rescuedAs = rescue(conversation, chatId, foreign)
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
+  const size = writeLines(temporary, 'wx', transcriptLines(conversation, head, 0))
+  const aside = await exchange(temporary, file)
+  const last = readFileSync(aside)
+  // The other program may have gone on with the file until the exchange.
+  const rescuedLast = last.equals(foreign) ? rescuedAs : rescue(conversation, chatId, last)
   unlinkSync(aside)
-  return { mark: markOf(conversation, head, { file, size }), rescuedAs }
+  return { mark: markOf(conversation, head, { file, size }), rescuedAs: rescuedLast }
+}
+
+/** Puts `fresh` in the place of `file`; gives the path that what was there now has. */
+async function exchange(fresh: string, file: string): Promise<string> {
+  const native = await loadNativeFiles()
+  if (native !== null) {
+    await native.swap(fresh, file)
+    return fresh
+  }
+  // Without an exchange in one step the name is free for a moment; nothing is lost in it.
+  const aside = `${fresh}.aside`
+  await rename(file, aside)
+  await rename(fresh, file)
+  return aside
 }
 
 function rescue(conversation: Conversation, chatId: string, bytes: Buffer): string {

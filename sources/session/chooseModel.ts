@@ -32,10 +32,10 @@ export async function chooseModel(
   place: Place,
   { overrides, demo }: { readonly overrides: ConfigOverrides; readonly demo: boolean },
 ): Promise<ChosenModel> {
-  return demo ? demoModel(overrides) : await configuredModel(place, overrides)
+  return demo ? demoModel(place, overrides) : await configuredModel(place, overrides)
 }
 
-function demoModel(overrides: ConfigOverrides): ChosenModel {
+function demoModel({ env }: Place, overrides: ConfigOverrides): ChosenModel {
   return {
     model: makeDemoModel({ pauseMs: demoPauseMs }),
     modelId: DEMO_MODEL_ID,
@@ -44,7 +44,8 @@ function demoModel(overrides: ConfigOverrides): ChosenModel {
     accessMode: overrides.access_mode ?? 'workspace-edit',
     confirmDestructive: false,
     settings: defaultSettings,
-    keyVariables: [],
+    // The demo reads no configuration that would name them.
+    keyVariables: Object.keys(env).filter((name) => /(_KEY|_TOKEN|_SECRET)$/i.test(name)),
   }
 }
 

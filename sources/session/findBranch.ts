@@ -4,6 +4,7 @@ import { readCurrentBranch } from '../conversation/currentBranch.ts'
 import { findChat } from '../conversation/library.ts'
 import type { BranchSpec } from '../conversation/selector.ts'
 import { CassError } from '../errors.ts'
+import type { Branch } from './branch.ts'
 import { knownBranches } from './family.ts'
 import type { Place } from './place.ts'
 
@@ -42,5 +43,13 @@ function currentChat(place: Place): string {
 function namedChat(place: Place, name: string): string {
   // A whole chat id needs no lists, and works from every folder.
   if (findChat(place.root, name) !== null) return name
-  return matchBranch(name, knownBranches(place)).chat_id
+  const { family, others } = knownBranches(place)
+  const isLive = ({ retired }: Branch) => !retired
+  try {
+    return matchBranch(name, { family: family.filter(isLive), others: others.filter(isLive) }).chat_id
+  } catch (error) {
+    // The name of a retired branch may have been given away again, so the retired ones are looked at last.
+    if (!(error instanceof CassError) || error.code !== 'branch_not_found') throw error
+    return matchBranch(name, { family, others }).chat_id
+  }
 }

@@ -1,6 +1,7 @@
 import { Conversation } from '../conversation/conversation.ts'
 import { readCurrentBranch } from '../conversation/currentBranch.ts'
 import { listConversationIds, summarize } from '../conversation/library.ts'
+import { timeOf } from '../conversation/timestamp.ts'
 import type { Branch } from './branch.ts'
 import { branchesOf, type Unreadable } from './family.ts'
 import type { Place } from './place.ts'
@@ -39,7 +40,7 @@ export async function listChats(
     .flatMap((rows) => chatOf(place, rows) ?? [])
     .filter(({ workspace }) => all || workspace === place.cwd)
     .filter(({ conversation }) => search === null || contains(place, conversation, search))
-    .toSorted((a, b) => time(b.last_activity) - time(a.last_activity) || (a.chat_id < b.chat_id ? 1 : -1))
+    .toSorted((a, b) => timeOf(b.last_activity) - timeOf(a.last_activity) || (a.chat_id < b.chat_id ? 1 : -1))
   return { chats, unreadable }
 }
 
@@ -63,16 +64,9 @@ function chatOf(place: Place, rows: ReadonlyArray<Branch>): Chat | null {
 }
 
 function newest(rows: ReadonlyArray<Branch>): Branch | undefined {
-  return rows.toSorted((a, b) => time(b.last_activity) - time(a.last_activity))[0]
+  return rows.toSorted((a, b) => timeOf(b.last_activity) - timeOf(a.last_activity))[0]
 }
 
-/** Times of other programs have fractions of any length and other offsets, so they are not compared as text. */
-function time(text: string): number {
-  const parsed = Date.parse(text)
-  return Number.isNaN(parsed) ? 0 : parsed
-}
-
-/** Each message is looked at once, however many branches share it. */
 function contains(place: Place, id: string, search: string): boolean {
   const wanted = search.toLowerCase()
   const conversation = Conversation.open(place.root, id)

@@ -2,7 +2,9 @@ import { type Checkpoint, type CheckpointKind, checkpointsOf } from '../conversa
 import { Conversation } from '../conversation/conversation.ts'
 import { familyOf } from '../conversation/library.ts'
 import { parseSelector } from '../conversation/selector.ts'
+import { timeOf } from '../conversation/timestamp.ts'
 import { CassError } from '../errors.ts'
+import { branchesOf, type Unreadable } from './family.ts'
 import { type FoundBranch, findBranch } from './findBranch.ts'
 import { checkpointContext } from './locatePlace.ts'
 import type { Place } from './place.ts'
@@ -11,6 +13,8 @@ export interface ListedCheckpoints {
   readonly chat_id: string
   readonly conversation: string
   readonly checkpoints: ReadonlyArray<Checkpoint>
+  /** Conversations of the family that are left out. */
+  readonly unreadable: ReadonlyArray<Unreadable>
 }
 
 /**
@@ -33,12 +37,15 @@ export async function listCheckpoints(
 ): Promise<ListedCheckpoints> {
   const found = findNamed(place, branch)
   const listed = checkpointsOfHead(place, found.conversation, found.head)
-  const all = family ? withFamily(place, found, listed) : listed
+  const { checkpoints: all, unreadable } = family
+    ? withFamily(place, found, listed)
+    : { checkpoints: listed, unreadable: [] }
   const wanted = all.filter(({ kind }) => (kinds === null ? kind !== 'start' : kinds.includes(kind)))
   return {
     chat_id: found.chat_id,
     conversation: found.conversation.id,
     checkpoints: limit === null ? wanted : wanted.slice(Math.max(0, wanted.length - limit)),
+    unreadable,
   }
 }
 
@@ -57,17 +64,23 @@ function checkpointsOfHead(place: Place, conversation: Conversation, head: strin
   return checkpointsOf(items, checkpointContext(place, conversation))
 }
 
-function withFamily(place: Place, found: FoundBranch, listed: ReadonlyArray<Checkpoint>): Checkpoint[] {
+function withFamily(
+  place: Place,
+  found: FoundBranch,
+  listed: ReadonlyArray<Checkpoint>,
+): Pick<ListedCheckpoints, 'checkpoints' | 'unreadable'> {
   const once = new Map(listed.map((checkpoint) => [checkpoint.id, checkpoint]))
-  for (const id of familyOf(place.root, found.conversation.id)) {
+  const { branches, unreadable } = branchesOf(place, familyOf(place.root, found.conversation.id), null)
+  for (const id of new Set(branches.map(({ conversation }) => conversation))) {
     const conversation = id === found.conversation.id ? found.conversation : Conversation.open(place.root, id)
-    for (const head of conversation.graph.heads.values()) {
-      for (const checkpoint of checkpointsOfHead(place, conversation, head.id)) {
+    for (const head of conversation.graph.heads.keys()) {
+      for (const checkpoint of checkpointsOfHead(place, conversation, head)) {
         if (!once.has(checkpoint.id)) once.set(checkpoint.id, checkpoint)
       }
     }
   }
-  return [...once.values()].toSorted(
-    (a, b) => a.ts.localeCompare(b.ts, 'en') || a.record_index - b.record_index,
+  const checkpoints = [...once.values()].toSorted(
+    (a, b) => timeOf(a.ts) - timeOf(b.ts) || a.record_index - b.record_index,
   )
+  return { checkpoints, unreadable }
 }

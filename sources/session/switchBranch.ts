@@ -1,3 +1,4 @@
+import type { Conversation } from '../conversation/conversation.ts'
 import { readCurrentBranch } from '../conversation/currentBranch.ts'
 import { saveConversation } from '../conversation/save.ts'
 import { CassError } from '../errors.ts'
@@ -22,36 +23,38 @@ export interface Switched {
 export async function switchBranch(place: Place, { branch }: { readonly branch: string }): Promise<Switched> {
   const seen = readCurrentBranch(place.root, place.cwd)
   const { conversation, head, chat_id } = findNamed(place, branch)
-  if (conversation.head(head).retired) {
-    throw new CassError('branch_retired', `the branch '${chat_id}' is retired`, {
-      kind: 'refused',
-      hint: 'make a new branch at one of its checkpoints: cass branch CHECKPOINT',
-    })
-  }
-  const isNew = conversation.oldChat === null && conversation.graph.selected !== head
-  if (isNew) {
-    await withWriter(place, (writer) =>
-      saveConversation(conversation, {
-        ...{ writer, now: place.now },
-        plan: () => [
-          { type: 'select', head, writer: writer.id, at: place.now().toISOString(), reason: 'switch' },
-        ],
-      }),
-    )
-  }
-  if (!(await makeCurrent(place, { seen, next: { chat_id, conversation: conversation.id } }))) {
-    throw new CassError(
-      'current_branch_changed',
-      'another process switched the branch of this folder just now',
-      {
-        kind: 'busy',
-        hint: 'look with cass branches, then switch again',
+  await withWriter(place, (writer) =>
+    saveConversation(conversation, {
+      ...{ writer, now: place.now },
+      // Both under the save lock, under which branches are retired too: a retired one never becomes current.
+      plan: async (graph) => {
+        refuseRetired(conversation, head)
+        await choose(place, { seen, next: { chat_id, conversation: conversation.id } })
+        if (conversation.oldChat !== null || graph.selected === head) return []
+        return [{ type: 'select', head, writer: writer.id, at: place.now().toISOString(), reason: 'switch' }]
       },
-    )
-  }
+    }),
+  )
   return {
     chat_id,
     previous: seen?.chat_id ?? null,
     files_differ: await countDiffering(place, conversation, head),
   }
+}
+
+function refuseRetired(conversation: Conversation, head: string): void {
+  if (!conversation.head(head).retired) return
+  throw new CassError('branch_retired', `the branch '${conversation.chatIdOf(head)}' is retired`, {
+    kind: 'refused',
+    hint: 'make a new branch at one of its checkpoints: cass branch CHECKPOINT',
+  })
+}
+
+async function choose(place: Place, change: Parameters<typeof makeCurrent>[1]): Promise<void> {
+  if (await makeCurrent(place, change)) return
+  throw new CassError(
+    'current_branch_changed',
+    'another process switched the branch of this folder just now',
+    { kind: 'busy', hint: 'look with cass branches, then switch again' },
+  )
 }

@@ -1,4 +1,4 @@
-// One headless turn with a tool call, against the scripted server on this machine, the whole process counted.
+// One headless turn against the scripted server on this machine, the whole process counted.
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
