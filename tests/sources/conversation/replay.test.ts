@@ -185,6 +185,34 @@ describe('a log of another program', () => {
     expect(textsOf(read, 'main')).toEqual(['system', 'question', 'answer', 'second', 'x', 'y'])
   })
 
+  it('keeps every message on its branch when the name of a key in a header is damaged', () => {
+    const lines = [
+      ...start(),
+      line('fork', { head: 'main', new_head: 'F', from: 'Q', kind: 'fork' }),
+      message('X', 'Q', 'assistant', 'x', { head: 'F' }),
+      message('Y', 'X', 'user', 'y', { head: 'F' }),
+      message('B', 'R', 'assistant', 'b'),
+    ]
+    const whole = open(lines)
+    for (const at of lines.keys()) {
+      for (const key of ['"head":', '"parent":', '"from":', '"new_head":', '"kind":', '"writer":']) {
+        // A flip of one bit: the line is still JSON, and the key one that nobody knows.
+        const damaged = lines.map((each, position) =>
+          position === at ? each.replace(key, key.replace('"', '"~')) : each,
+        )
+        const read = open(damaged)
+        for (const head of ['main', 'F']) {
+          const texts = textsOf(whole, head)
+          expect({ at, key, texts: textsOf(read, head).filter((text) => texts.includes(text)) }).toEqual({
+            at,
+            key,
+            texts,
+          })
+        }
+      }
+    }
+  })
+
   it('has open turns by their ids', () => {
     const turn = (type: string, id: string) =>
       line(type, { head: 'main', turn: id, leaf: 'A', preserve_user: true })

@@ -2,10 +2,10 @@ import { appendFileSync, readFileSync, truncateSync, utimesSync, writeFileSync }
 import { describe, expect, it } from 'vitest'
 import { Conversation } from '../../../sources/conversation/conversation.ts'
 import { listConversationIds } from '../../../sources/conversation/library.ts'
-import { transcriptPath } from '../../../sources/conversation/paths.ts'
+import { logPath, transcriptPath } from '../../../sources/conversation/paths.ts'
 import { bringTranscript } from '../../../sources/conversation/transcript.ts'
 import { makeFamily } from './_family.ts'
-import { CHAT, newId, textStep, textsOf } from './_store.ts'
+import { CHAT, Client, newId, textStep, textsOf } from './_store.ts'
 
 describe('a transcript that somebody else wrote to', () => {
   const foreign = [
@@ -83,6 +83,22 @@ describe('a transcript that somebody else wrote to', () => {
         same: true,
       })
     }
+    expect(client.forks).toBe(0)
+  })
+
+  it('is kept, with the text that the log lost, and has what comes after that', async () => {
+    const { root, client } = await makeFamily()
+    const log = readFileSync(logPath(root, CHAT), 'utf8')
+    writeFileSync(
+      logPath(root, CHAT),
+      log.replace(/\n[^\n]*"more"[^\n]*\n/, (line) => `\n${'?'.repeat(line.length - 2)}\n`),
+    )
+    const after = await Client.open(root)
+    const { rescued } = await after.save([textStep(newId(), 'after the damage')])
+    const texts = (id: string) => readFileSync(transcriptPath(root, id), 'utf8')
+    expect(texts(rescued[0]?.copy ?? '')).toContain('"more"')
+    expect(texts(CHAT)).toContain('after the damage')
+    expect(texts(CHAT).trimEnd().split('\n')).toHaveLength(after.conversation.recordCount('main'))
     expect(client.forks).toBe(0)
   })
 
