@@ -187,6 +187,9 @@ export function call(name: string, args: unknown, id?: string): AnswerReply {
   return { calls: [{ name, arguments: args, ...(id === undefined ? {} : { id }) }] }
 }
 
+/** A shell command that ends only with the program that runs it, however that ends, and says that it has begun. */
+export const waitForEver = 'echo waiting; while kill -0 $PPID 2>/dev/null; do sleep 0.05; done'
+
 /** All bytes below a folder as one text, names included. */
 export function everythingIn(folder: string): string {
   return readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -45,7 +45,7 @@ describe.concurrent('Ctrl-C', () => {
     child.signal('SIGINT')
     const { exitCode, stderr } = await child.ended
     expect(exitCode).toBe(130)
-    expect(stderr).toContain('go on with `cass run --continue`')
+    expect(stderr).toMatch(/go on with `cass run --branch \S+`/)
   })
 
   test.for(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(

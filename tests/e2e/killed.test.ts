@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import type { Script } from '../../fixtures/provider/server.mjs'
-import { type Child, call, type Event, parseEvents, test, type World } from './_world.ts'
+import { type Child, call, type Event, parseEvents, test, type World, waitForEver } from './_world.ts'
 
 const write = call('write', { path: 'one.txt', content: 'one\n' }, 'call_write')
-const wait = call('shell', { command: 'echo waiting; exec sleep 600', timeout: 600 }, 'call_wait')
+const wait = call('shell', { command: waitForEver, timeout: 600 }, 'call_wait')
 const several = {
   text: 'Three calls.',
   calls: [...write.calls!, ...wait.calls!, { id: 'call_last', name: 'ls', arguments: {} }],
