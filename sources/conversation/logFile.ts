@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs'
 import { CassError, errnoOf } from '../errors.ts'
+import { tightenFile } from '../files/privateFolder.ts'
 import { tryParseEntry } from './entry.ts'
 import { type Graph, makeGraph, type Node } from './graph.ts'
 import { replay } from './replay.ts'
@@ -99,12 +100,13 @@ export class LogFile {
   }
 
   /**
-   * Writes whole lines in one call behind the end of the file and syncs it; the file must exist. A torn line before
-   * them is left standing on a line of its own. Throws the system's error, or `short_write`.
+   * Writes whole lines in one call behind the end of the file and syncs it. A torn line before them is left standing on a
+   * line of its own. Throws `conversation_gone`, the system's error, `short_write`, or `sync_failed`.
    */
   append(text: string, writes: LogWrites): void {
-    const fd = openSync(this.path, constants.O_RDWR | constants.O_APPEND)
+    const fd = this.#openToAppend()
     try {
+      tightenFile(fd)
       const bytes = Buffer.from(endsOpen(fd) ? `\n${text}` : text)
       const written = writes.write(fd, bytes)
       if (written !== bytes.length) throw shortWrite(written, bytes.length)
@@ -115,6 +117,18 @@ export class LogFile {
       }
     } finally {
       closeSync(fd)
+    }
+  }
+
+  /** A log that vanished while it was open must not come back without its beginning. */
+  #openToAppend(): number {
+    try {
+      return openSync(this.path, constants.O_RDWR | constants.O_APPEND)
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error
+      throw new CassError('conversation_gone', `the log '${this.path}' was removed while it was in use`, {
+        hint: 'put the file back, or begin a new chat',
+      })
     }
   }
 }

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, linkSync, openSync, statSync, unlinkSync } from 'node:fs'
+import { closeSync, linkSync, openSync, unlinkSync } from 'node:fs'
 import path from 'node:path'
 import { CassError, errnoOf } from '../errors.ts'
 import { syncFolder } from '../files/durable.ts'
@@ -79,7 +79,6 @@ async function appendPlanned(
       if (conversation.graph.heads.size === 0 || conversation.oldChat !== null) {
         await createLog(conversation, batch, { writer: options.writer, writes })
       } else {
-        assertStillThere(conversation)
         conversation.log.append(linesOf(conversation, batch), writes)
       }
     } catch (error) {
@@ -216,23 +215,6 @@ async function createLog(
 function isEmptyLog(conversation: Conversation): boolean {
   conversation.log.refresh()
   return conversation.log.position === 0 && conversation.log.graph.heads.size === 0
-}
-
-/** A log that vanished while it was open must not come back without its beginning. */
-function assertStillThere(conversation: Conversation): void {
-  try {
-    // Looser permissions, as another program may have left them, are tightened.
-    if ((statSync(conversation.log.path).mode & 0o077) !== 0) chmodSync(conversation.log.path, 0o600)
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error
-    throw new CassError(
-      'conversation_gone',
-      `the log '${conversation.log.path}' was removed while it was in use`,
-      {
-        hint: 'put the file back, or begin a new chat',
-      },
-    )
-  }
 }
 
 function assertReadBack(conversation: Conversation, entries: ReadonlyArray<LogEntry>): void {

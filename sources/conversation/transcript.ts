@@ -12,10 +12,12 @@ import {
 import { rename } from 'node:fs/promises'
 import { errnoOf } from '../errors.ts'
 import { loadNativeFiles } from '../files/native.ts'
+import { tightenFile } from '../files/privateFolder.ts'
 import type { Conversation } from './conversation.ts'
 import type { Node } from './graph.ts'
 import { branchFromOfHead, type TranscriptMark } from './headsIndex.ts'
 import { deriveChatId } from './ids.ts'
+import { transcriptLeftovers } from './leftovers.ts'
 import { type FileStat, statOrNull } from './logFile.ts'
 import { transcriptPath } from './paths.ts'
 import { type MetaRecord, recordOfMessage, stringifyRecord, tryParseRecord } from './record.ts'
@@ -167,6 +169,20 @@ async function replaceRescuing(
   return { mark: markOf(conversation, head, { file, size }), rescuedAs: rescuedLast }
 }
 
+/**
+ * Removes what a process left that was killed in the exchange, under the save lock: it is a beginning of our transcript, or
+ * what another program wrote, which is saved as a chat of its own first. Gives those chats.
+ */
+export function rescueLeftovers(conversation: Conversation, head: string): string[] {
+  const chatId = conversation.chatIdOf(head)
+  return transcriptLeftovers(conversation.root, new Set([chatId])).flatMap(({ file }) => {
+    const isOurs = compareWithFile(file, transcriptLines(conversation, head, 0)).type === 'prefix'
+    const copies = isOurs ? [] : [rescue(conversation, chatId, readFileSync(file))]
+    unlinkSync(file)
+    return copies
+  })
+}
+
 /** Puts `fresh` in the place of `file`; gives the path that what was there now has. */
 async function exchange(fresh: string, file: string): Promise<string> {
   const native = await loadNativeFiles()
@@ -220,6 +236,7 @@ function asOwnChat(
 function writeLines(file: string, flag: 'a' | 'w' | 'wx', lines: Iterable<string | Buffer>): number {
   const fd = openSync(file, flag, 0o600)
   try {
+    tightenFile(fd)
     let batch: Buffer[] = []
     let size = 0
     let total = 0

@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, fchmodSync, fstatSync, mkdirSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { errnoOf } from '../errors.ts'
 import { syncFolder } from './durable.ts'
 
 /**
@@ -17,4 +18,15 @@ export async function ensurePrivateFolder(folder: string): Promise<void> {
   if (firstMade === undefined) return
   for (let made = folder; made.length >= firstMade.length; made = path.dirname(made))
     await syncFolder(path.dirname(made))
+}
+
+/** Makes an open file readable by its owner only, when it is looser and its owner is the one who asks. */
+export function tightenFile(fd: number): void {
+  if (process.platform === 'win32' || (fstatSync(fd).mode & 0o077) === 0) return
+  try {
+    fchmodSync(fd, 0o600)
+  } catch (error) {
+    // It can be written all the same, and whoever owns it decides who else may.
+    if (errnoOf(error) !== 'EPERM') throw error
+  }
 }

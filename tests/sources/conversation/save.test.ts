@@ -112,7 +112,7 @@ describe('saving', () => {
     const root = makeRoot()
     const client = await Client.begin(root)
     await client.say(['one'])
-    chmodSync(logPath(root, CHAT), 0o644)
+    for (const file of [logPath(root, CHAT), transcriptPath(root, CHAT)]) chmodSync(file, 0o644)
     chmodSync(conversationsFolder(root), 0o755)
     await client.say(['two'])
     expect(statSync(conversationsFolder(root)).mode & 0o777).toBe(0o700)

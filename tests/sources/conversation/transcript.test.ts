@@ -1,11 +1,19 @@
-import { appendFileSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { Conversation } from '../../../sources/conversation/conversation.ts'
-import { listConversationIds } from '../../../sources/conversation/library.ts'
-import { logPath, transcriptPath } from '../../../sources/conversation/paths.ts'
+import { findChat, listConversationIds } from '../../../sources/conversation/library.ts'
+import { conversationsFolder, logPath, transcriptPath } from '../../../sources/conversation/paths.ts'
 import { bringTranscript } from '../../../sources/conversation/transcript.ts'
-import { makeFamily } from './_family.ts'
-import { CHAT, Client, newId, textStep, textsOf } from './_store.ts'
+import { append, fork, makeFamily } from './_family.ts'
+import { CHAT, Client, makeRoot, newId, textStep, textsOf } from './_store.ts'
 
 describe('a transcript that somebody else wrote to', () => {
   const foreign = [
@@ -102,6 +110,35 @@ describe('a transcript that somebody else wrote to', () => {
     expect(client.forks).toBe(0)
   })
 
+  it('is there in one of two files when the process dies between any two steps', async () => {
+    const { root, client } = await makeFamily()
+    const file = transcriptPath(root, CHAT)
+    appendFileSync(file, 'foreign\n')
+    const theirs = readFileSync(file, 'utf8').split('\n').slice(1).join('\n')
+    const { conversation } = client
+    const items = conversation.items.bind(conversation)
+    const dies = Object.assign(new Error('killed'), { code: 'KILLED' })
+    let isDead = false
+    // Ours is made when theirs is saved already.
+    conversation.items = (nodes, detail, head) => {
+      const names = readdirSync(conversationsFolder(root)).map(
+        (name) => `${conversationsFolder(root)}/${name}`,
+      )
+      const holders = names.filter((name) => readFileSync(name, 'utf8').endsWith(theirs))
+      if (detail === 'whole' && holders.length === 2) isDead = true
+      if (isDead) throw dies
+      return items(nodes, detail, head)
+    }
+    expect((await client.save([textStep(newId(), 'after')])).behind).toBe('killed')
+    expect(isDead).toBe(true)
+    conversation.items = items
+    const { rescued } = await client.save([textStep(newId(), 'again')])
+    expect(rescued).toHaveLength(1)
+    expect(readFileSync(transcriptPath(root, rescued[0]?.copy ?? ''), 'utf8').endsWith(theirs)).toBe(true)
+    // The chat that the first try saved is the one that the second try found.
+    expect(listConversationIds(root)).toHaveLength(2)
+  })
+
   it('is told from ours when it was written at the same moment as we did', async () => {
     const { root, client } = await makeFamily()
     const file = transcriptPath(root, CHAT)
@@ -120,5 +157,26 @@ describe('a transcript that somebody else wrote to', () => {
     const ours = readFileSync(file, 'utf8')
     expect(ours).not.toContain('foreign')
     expect(ours.trimEnd().split('\n')).toHaveLength(conversation.recordCount('main'))
+  })
+})
+
+describe('a transcript of a long branch', () => {
+  it('is copied up to 16 MB, and above that made with the first message of its own', async () => {
+    const root = makeRoot()
+    const client = await Client.begin(root)
+    const [small = ''] = await client.say(['short'])
+    await client.say(Array.from({ length: 6 }, (_, at) => `${at}`.repeat(3 * 1024 * 1024)))
+    const long = client.acknowledged.at(-1) ?? null
+    const branches = [fork(client, small), fork(client, long)] as const
+    await append(client, () => branches.map(({ entry }) => entry))
+    const isThere = ({ head }: { head: string }) => existsSync(transcriptPath(root, head))
+    expect(branches.map(isThere)).toEqual([true, false])
+    expect(findChat(root, branches[1].head)).toEqual({ conversation: CHAT, head: branches[1].head })
+    const branch = await Client.open(root, branches[1].head)
+    await branch.say(['its own'])
+    expect(isThere(branches[1])).toBe(true)
+    expect(readFileSync(transcriptPath(root, branches[1].head), 'utf8').trimEnd().split('\n')).toHaveLength(
+      2 + 8,
+    )
   })
 })
