@@ -83,6 +83,9 @@ export const finding: Shape = {
   ...{ severity: '=note|damage', code: 'text', subject: 'text', message: 'text', effect: 'text' },
 }
 
+/** A conversation that a list had to leave out: an addition to the contract. */
+export const unreadable: Shape = { conversation: 'text', message: 'text' }
+
 const placed = { message_id: 'message?', record_index: 'count', notice: 'text?' }
 
 /** The records of a transcript as `log` and `show` print them. */

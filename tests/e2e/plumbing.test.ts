@@ -8,6 +8,7 @@ import {
   mainBranch,
   records,
   state,
+  unreadable,
 } from './_shapes.ts'
 import { call, endWorld, makeWorld, type World } from './_world.ts'
 
@@ -71,7 +72,9 @@ async function cells(args: string[], columns: number): Promise<string[][]> {
 describe.concurrent('plumbing', () => {
   test('checkpoints', async () => {
     const listed = await world.json(['checkpoints'])
-    expectShape(listed, { chat_id: 'chat', conversation: 'chat', checkpoints: [checkpoint] })
+    expectShape(listed, {
+      ...{ chat_id: 'chat', conversation: 'chat', checkpoints: [checkpoint], unreadable: [unreadable] },
+    })
     expect(listed).toMatchObject({ chat_id: main, conversation: main })
     expect(listed.checkpoints.map(({ id }: { id: string }) => id)).toEqual(
       [
@@ -144,8 +147,7 @@ describe.concurrent('plumbing', () => {
 
   test('chats', async () => {
     const listed = await world.json(['chats'])
-    expect(Object.keys(listed)).toContain('chats')
-    expectShape(listed.chats, [chat])
+    expectShape(listed, { chats: [chat], unreadable: [unreadable] })
     expect(listed.chats).toMatchObject([
       { chat_id: main, branches: 2, model: 'scripted', workspace: world.workspace },
     ])
