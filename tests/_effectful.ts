@@ -14,6 +14,7 @@ export const effectful: ReadonlyArray<string> = [
   'sources/conversation/checkLog.ts',
   'sources/conversation/currentBranch.ts',
   'sources/conversation/headsIndex.ts',
+  'sources/conversation/leftovers.ts',
   'sources/conversation/library.ts',
   'sources/conversation/logFile.ts',
   'sources/conversation/oldChatFile.ts',

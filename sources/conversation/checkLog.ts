@@ -3,6 +3,7 @@ import { CassError } from '../errors.ts'
 import { Conversation } from './conversation.ts'
 import { tryParseEntry } from './entry.ts'
 import { tryDecodeLine } from './json.ts'
+import { transcriptLeftovers } from './leftovers.ts'
 import { readTranscriptMeta } from './library.ts'
 import { statOrNull } from './logFile.ts'
 import { isUsableChatId, logPath, transcriptPath } from './paths.ts'
@@ -140,6 +141,17 @@ function notes(conversation: Conversation): LogFinding[] {
         ),
       )
     }
+  }
+  const chatIds = new Set([...graph.heads.keys()].map((head) => conversation.chatIdOf(head)))
+  for (const { chatId, file } of transcriptLeftovers(root, chatIds)) {
+    findings.push(
+      note(
+        'transcript_leftover',
+        chatId,
+        `'${file}' is what a process left that was killed`,
+        'the next save on this branch removes it, and first keeps what another program wrote as a chat of its own',
+      ),
+    )
   }
   return findings
 }

@@ -10,7 +10,7 @@ import {
 } from './headsIndex.ts'
 import { statOrNull } from './logFile.ts'
 import { transcriptPath } from './paths.ts'
-import { bringTranscript } from './transcript.ts'
+import { bringTranscript, rescueLeftovers } from './transcript.ts'
 
 export interface BroughtFiles {
   /** Transcripts that held foreign text, and the chats it was saved as. */
@@ -48,6 +48,9 @@ export async function bringDerivedFiles(
     const marks = new Map<string, TranscriptMark | null>()
     for (const head of touchedHeads(written)) {
       await attempt(async () => {
+        for (const copy of rescueLeftovers(conversation, head)) {
+          rescued.push({ chat_id: conversation.chatIdOf(head), copy })
+        }
         const known = previous?.heads.find((record) => record.id === head)?.transcript ?? null
         marks.set(head, null)
         const brought = await bringTranscript(

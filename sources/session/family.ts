@@ -1,3 +1,4 @@
+import { Conversation } from '../conversation/conversation.ts'
 import { type CurrentBranch, readCurrentBranch } from '../conversation/currentBranch.ts'
 import type { Graph } from '../conversation/graph.ts'
 import { familyOf, listConversationIds, summarize } from '../conversation/library.ts'
@@ -33,11 +34,34 @@ export function branchesOf(
       }
     } catch (error) {
       // One conversation that cannot be read must not hide the others; callers say which it is.
-      if (!(error instanceof CassError)) throw error
-      unreadable.push({ conversation, code: error.code, message: error.message })
+      unreadable.push(unreadableOf(conversation, error))
     }
   }
   return { branches, unreadable }
+}
+
+/** The conversations of branches, each once, in the order of the branches. */
+export function openConversations(
+  place: Place,
+  branches: ReadonlyArray<Branch>,
+): { readonly conversations: ReadonlyArray<Conversation>; readonly unreadable: ReadonlyArray<Unreadable> } {
+  const conversations: Conversation[] = []
+  const unreadable: Unreadable[] = []
+  for (const id of new Set(branches.map(({ conversation }) => conversation))) {
+    try {
+      conversations.push(Conversation.open(place.root, id))
+    } catch (error) {
+      // The branches may be known from an index that outlives its log.
+      unreadable.push(unreadableOf(id, error))
+    }
+  }
+  return { conversations, unreadable }
+}
+
+/** Says why a conversation is left out. Throws again what is no error of reading. */
+function unreadableOf(conversation: string, error: unknown): Unreadable {
+  if (!(error instanceof CassError)) throw error
+  return { conversation, code: error.code, message: error.message }
 }
 
 /** The branches of the current conversation's family, and those of the folder's other conversations. */

@@ -45,8 +45,12 @@ function namedChat(place: Place, name: string): string {
   if (findChat(place.root, name) !== null) return name
   const { family, others } = knownBranches(place)
   const isLive = ({ retired }: Branch) => !retired
+  const isNamed = (branch: Branch) => branch.name === name
+  const namesakes = [...family, ...others].filter(isNamed)
+  // The whole name of a retired branch is not taken for the beginning of a live one's.
+  const isWanted = namesakes.length === 0 || namesakes.some(isLive) ? isLive : isNamed
   try {
-    return matchBranch(name, { family: family.filter(isLive), others: others.filter(isLive) }).chat_id
+    return matchBranch(name, { family: family.filter(isWanted), others: others.filter(isWanted) }).chat_id
   } catch (error) {
     // The name of a retired branch may have been given away again, so the retired ones are looked at last.
     if (!(error instanceof CassError) || error.code !== 'branch_not_found') throw error

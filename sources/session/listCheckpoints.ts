@@ -1,10 +1,10 @@
 import { type Checkpoint, type CheckpointKind, checkpointsOf } from '../conversation/checkpoints.ts'
-import { Conversation } from '../conversation/conversation.ts'
+import type { Conversation } from '../conversation/conversation.ts'
 import { familyOf } from '../conversation/library.ts'
 import { parseSelector } from '../conversation/selector.ts'
 import { timeOf } from '../conversation/timestamp.ts'
 import { CassError } from '../errors.ts'
-import { branchesOf, type Unreadable } from './family.ts'
+import { branchesOf, openConversations, type Unreadable } from './family.ts'
 import { type FoundBranch, findBranch } from './findBranch.ts'
 import { checkpointContext } from './locatePlace.ts'
 import type { Place } from './place.ts'
@@ -70,9 +70,9 @@ function withFamily(
   listed: ReadonlyArray<Checkpoint>,
 ): Pick<ListedCheckpoints, 'checkpoints' | 'unreadable'> {
   const once = new Map(listed.map((checkpoint) => [checkpoint.id, checkpoint]))
-  const { branches, unreadable } = branchesOf(place, familyOf(place.root, found.conversation.id), null)
-  for (const id of new Set(branches.map(({ conversation }) => conversation))) {
-    const conversation = id === found.conversation.id ? found.conversation : Conversation.open(place.root, id)
+  const listedBranches = branchesOf(place, familyOf(place.root, found.conversation.id), null)
+  const { conversations, unreadable } = openConversations(place, listedBranches.branches)
+  for (const conversation of conversations) {
     for (const head of conversation.graph.heads.keys()) {
       for (const checkpoint of checkpointsOfHead(place, conversation, head)) {
         if (!once.has(checkpoint.id)) once.set(checkpoint.id, checkpoint)
@@ -82,5 +82,5 @@ function withFamily(
   const checkpoints = [...once.values()].toSorted(
     (a, b) => timeOf(a.ts) - timeOf(b.ts) || a.record_index - b.record_index,
   )
-  return { checkpoints, unreadable }
+  return { checkpoints, unreadable: [...listedBranches.unreadable, ...unreadable] }
 }

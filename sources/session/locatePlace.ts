@@ -1,10 +1,9 @@
 import { type Checkpoint, type CheckpointContext, tryFindCheckpoint } from '../conversation/checkpoints.ts'
-import { Conversation, itemOfNode } from '../conversation/conversation.ts'
+import { type Conversation, itemOfNode } from '../conversation/conversation.ts'
 import type { ChainItem } from '../conversation/message.ts'
 import { locate, matchMessageId, parseSelector, type Selector } from '../conversation/selector.ts'
 import { CassError } from '../errors.ts'
-import type { Branch } from './branch.ts'
-import { knownBranches } from './family.ts'
+import { knownBranches, openConversations } from './family.ts'
 import { type FoundBranch, findBranch } from './findBranch.ts'
 import { type Place, workspaceOf } from './place.ts'
 
@@ -73,7 +72,7 @@ function branchOfMessage(
 ): { readonly branch: FoundBranch; readonly exact: Selector } {
   const { family, others } = knownBranches(place)
   for (const [position, branches] of [family, others].entries()) {
-    const conversations = openReadable(place, branches)
+    const { conversations } = openConversations(place, branches)
     const ids = conversations.flatMap(({ graph }) => [...graph.nodes.keys()])
     const isLast = position === 1
     if (!isLast && !ids.some((id) => id.startsWith(prefix.toUpperCase()) || id.startsWith(prefix))) continue
@@ -86,11 +85,4 @@ function branchOfMessage(
     return { branch, exact: { type: 'message', prefix: id } }
   }
   throw new Error('Assertion failed: the last group answers or throws')
-}
-
-/** The conversations of branches, each once. Their index was read, so they can be. */
-function openReadable(place: Place, branches: ReadonlyArray<Branch>): Conversation[] {
-  return [...new Set(branches.map(({ conversation }) => conversation))].map((id) =>
-    Conversation.open(place.root, id),
-  )
 }

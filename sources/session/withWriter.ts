@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { sweepLeftovers } from '../conversation/leftovers.ts'
 import { sweepDeadWriters, WriterLock } from '../conversation/writers.ts'
 import { CassError, errnoOf } from '../errors.ts'
 import { ensurePrivateFolder } from '../files/privateFolder.ts'
@@ -15,6 +16,7 @@ export async function withWriter<T>(place: Place, work: (writer: WriterLock) => 
   } finally {
     await writer.release()
     await sweepDeadWriters(place.root)
+    await sweepLeftovers(place.root, { hostname: hostname(), now: place.now() })
   }
 }
 
