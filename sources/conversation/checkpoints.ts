@@ -42,15 +42,19 @@ export interface CheckpointContext {
 export const START_INDEX = 1
 const DETAIL_LENGTH = 96
 
-/** All checkpoints of a branch, oldest first: the start, then for each message its own and those of its calls. */
-export function checkpointsOf(items: ReadonlyArray<ChainItem>, context: CheckpointContext): Checkpoint[] {
-  const checkpoints = [startOf(items[0], context)]
+/**
+ * All checkpoints of a branch, oldest first: the start, then for each message its own and those of its calls. The items of a
+ * long branch may come one by one, so that their texts need not be kept.
+ */
+export function checkpointsOf(items: Iterable<ChainItem>, context: CheckpointContext): Checkpoint[] {
+  const checkpoints: Checkpoint[] = []
   let turn = 0
   for (const item of items) {
+    if (checkpoints.length === 0) checkpoints.push(startOf(item, context))
     if (item.message.role === 'user') turn++
     for (const place of placesOf(item.message)) checkpoints.push(checkpointAt(item, place, turn, context))
   }
-  return checkpoints
+  return checkpoints.length === 0 ? [startOf(undefined, context)] : checkpoints
 }
 
 /** The checkpoint at a reference, or null when the branch has none there. */

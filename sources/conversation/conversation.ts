@@ -8,6 +8,8 @@ import { graphOfOldChat, metaOfOldChat, readOldChat } from './oldChatFile.ts'
 import { outlineMessage } from './outline.ts'
 import { isUsableChatId, logPath } from './paths.ts'
 
+const itemsAtATime = 500
+
 /** How much of each message is read: `outline` cuts long texts, enough for lists. */
 export type Detail = 'whole' | 'outline'
 
@@ -132,6 +134,13 @@ export class Conversation {
       const isSystem = node.depth === 0 && node.role === 'system'
       return itemOfNode(node, isSystem && system !== null ? system : message)
     })
+  }
+
+  /** The same, for long branches: only some of the messages are in memory at a time. */
+  *itemsOneByOne(nodes: ReadonlyArray<Node>, detail: Detail, head: string): Generator<ChainItem> {
+    for (let at = 0; at < nodes.length; at += itemsAtATime) {
+      yield* this.items(nodes.slice(at, at + itemsAtATime), detail, head)
+    }
   }
 
   /** How many records the transcript of a head has. */

@@ -76,6 +76,7 @@ function noteGap(graph: Graph, { id, parent }: MessageHeader, instead: string | 
  * stands behind it. Gives whether there was such.
  */
 function takeBackGaps(graph: Graph, node: Node, leaf: string | null): boolean {
+  if (graph.lost.size === 0 && graph.gaps.size === 0) return false
   const missed = graph.lost.get(node.id)?.children ?? []
   graph.lost.delete(node.id)
   for (const id of missed) graph.gaps.delete(id)

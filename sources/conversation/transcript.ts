@@ -24,7 +24,6 @@ import { type MetaRecord, recordOfMessage, stringifyRecord, tryParseRecord } fro
 
 /** A branch above this size gets its transcript only with its first own message: branching must stay cheap. */
 const copiedUpTo = 16 * 1024 * 1024
-const nodesAtATime = 500
 
 export interface BroughtTranscript {
   readonly mark: TranscriptMark | null
@@ -81,10 +80,8 @@ export function* transcriptLines(conversation: Conversation, head: string, from:
     const content = conversation.head(head).system?.content ?? ''
     yield `${stringifyRecord({ type: 'system', content })}\n`
   }
-  for (let at = 0; at < nodes.length; at += nodesAtATime) {
-    for (const item of conversation.items(nodes.slice(at, at + nodesAtATime), 'whole', head)) {
-      yield `${stringifyRecord(recordOfMessage(item.message))}\n`
-    }
+  for (const { message } of conversation.itemsOneByOne(nodes, 'whole', head)) {
+    yield `${stringifyRecord(recordOfMessage(message))}\n`
   }
 }
 

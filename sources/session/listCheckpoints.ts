@@ -60,7 +60,7 @@ export function findNamed(place: Place, branch: string | null): FoundBranch {
 }
 
 function checkpointsOfHead(place: Place, conversation: Conversation, head: string): Checkpoint[] {
-  const items = conversation.items(conversation.chain(head), 'outline', head)
+  const items = conversation.itemsOneByOne(conversation.chain(head), 'outline', head)
   return checkpointsOf(items, checkpointContext(place, conversation))
 }
 
