@@ -42,6 +42,18 @@ describe('data', () => {
       '{"text":"\\u001b\\n","none":null,"list":[]}\n',
     )
   })
+
+  it('is JSON that no terminal obeys, and that says the same', () => {
+    const controls = Array.from({ length: 0xa1 }, (_, code) => String.fromCharCode(code)).join('')
+    const value = { [`key${controls}`]: controls, list: ['\u009b31m', '\u0085', '\u007f', 'é€😀'] }
+    for (const options of [{}, terminal]) {
+      const { stdout } = print((p) => p.json(value), options)
+      expect(JSON.parse(stdout)).toEqual(value)
+      expect(stdout.slice(0, -1)).not.toMatch(/\p{Cc}/u)
+      expect(stdout).toContain('é€😀')
+    }
+    expect(print((p) => p.json('\u007f\u0080\u009f\u00a0')).stdout).toBe('"\\u007f\\u0080\\u009f\u00a0"\n')
+  })
 })
 
 describe('records', () => {

@@ -84,7 +84,7 @@ export const finding: Shape = {
 }
 
 /** A conversation that a list had to leave out: an addition to the contract. */
-export const unreadable: Shape = { conversation: 'text', message: 'text' }
+export const unreadable: Shape = { conversation: 'text', code: 'text', message: 'text' }
 
 const placed = { message_id: 'message?', record_index: 'count', notice: 'text?' }
 

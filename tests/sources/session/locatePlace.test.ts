@@ -46,7 +46,7 @@ const group: fc.Arbitrary<Message[]> = fc.oneof(
   fc
     .record({
       text: fc.string({ maxLength: 200 }),
-      calls: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 4 }),
+      calls: fc.uniqueArray(fc.constantFrom<string>('a', 'b', 'c', 'd'), { maxLength: 4 }),
       answered: fc.shuffledSubarray(['a', 'b', 'c', 'd']),
       ok: fc.boolean(),
     })
