@@ -1,5 +1,9 @@
+import { setFlagsFromString } from 'node:v8'
 import { manifest } from './manifest.ts'
 import { makeProgram } from './program.ts'
 
 /** The whole program: runs one command line and gives its exit code. Never throws, never ends the process. */
 export const run = makeProgram(manifest)
+
+// Node parses HTTP with WebAssembly. Making that faster than any model can answer would cost 30 MB and a busy core.
+setFlagsFromString('--liftoff-only')

@@ -5,6 +5,34 @@ import { build } from 'esbuild'
 import { writeConversation } from './_conversation.mjs'
 import { median, report, repository, withFolder } from './_measure.mjs'
 
+const sources = JSON.stringify(join(repository, 'sources')).slice(1, -1)
+const entryText = `
+import { randomBytes } from 'node:crypto'
+import { Conversation } from '${sources}/conversation/conversation.ts'
+import { makeMessageId } from '${sources}/conversation/ids.ts'
+import { saveConversation } from '${sources}/conversation/save.ts'
+import { WriterLock } from '${sources}/conversation/writers.ts'
+
+export async function saver(home, chat) {
+  const conversation = Conversation.open(home, chat)
+  const writer = await WriterLock.take(home, { hostname: 'bench', pid: process.pid, random8: randomBytes(8), now: new Date() })
+  return (count) => {
+    const at = new Date().toISOString()
+    const id = makeMessageId(Date.now(), randomBytes(10))
+    const message = { role: 'assistant', content: 'an answer', ts: at }
+    return saveConversation(conversation, {
+      writer,
+      now: () => new Date(),
+      plan: (graph) => {
+        if (count === 0 || graph.nodes.has(id)) return []
+        const parent = graph.heads.get('main').leaf
+        return [{ type: 'message', id, head: 'main', writer: writer.id, turn: null, at, parent, digest: null, fs: 0, ws: null, msgs: [message] }]
+      },
+    })
+  }
+}
+`
+
 await withFolder(async (folder) => {
   const { saver } = await bundle(folder)
   const measured = {}
@@ -56,31 +84,3 @@ async function bundle(folder) {
     rmSync(outfile, { force: true })
   }
 }
-
-const sources = JSON.stringify(join(repository, 'sources')).slice(1, -1)
-const entryText = `
-import { randomBytes } from 'node:crypto'
-import { Conversation } from '${sources}/conversation/conversation.ts'
-import { makeMessageId } from '${sources}/conversation/ids.ts'
-import { saveConversation } from '${sources}/conversation/save.ts'
-import { WriterLock } from '${sources}/conversation/writers.ts'
-
-export async function saver(home, chat) {
-  const conversation = Conversation.open(home, chat)
-  const writer = await WriterLock.take(home, { hostname: 'bench', pid: process.pid, random8: randomBytes(8), now: new Date() })
-  return (count) => {
-    const at = new Date().toISOString()
-    const id = makeMessageId(Date.now(), randomBytes(10))
-    const message = { role: 'assistant', content: 'an answer', ts: at }
-    return saveConversation(conversation, {
-      writer,
-      now: () => new Date(),
-      plan: (graph) => {
-        if (count === 0 || graph.nodes.has(id)) return []
-        const parent = graph.heads.get('main').leaf
-        return [{ type: 'message', id, head: 'main', writer: writer.id, turn: null, at, parent, digest: null, fs: 0, ws: null, msgs: [message] }]
-      },
-    })
-  }
-}
-`

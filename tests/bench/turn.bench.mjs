@@ -10,7 +10,7 @@ await withFolder(async (folder) => {
   const cwd = join(folder, 'project')
   mkdirSync(cwd)
   writeFileSync(join(cwd, 'a.txt'), 'one\n')
-  const server = await startProvider({ script: [{ text: 'Done.' }] })
+  const server = await startProvider({ script: { fallback: { text: 'Done.' } } })
   try {
     const args = [program, 'run', '--base-url', server.url, '--model', 'bench', 'say done']
     const node = []

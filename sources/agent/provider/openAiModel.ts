@@ -38,14 +38,16 @@ export function makeOpenAiModel(options: OpenAiModelOptions): Model {
   const endpoint = parseEndpoint(options.baseUrl)
   const key = parseKey(options.key)
   const sleep = options.sleep ?? sleepByTimer
-  let dispatcher: ReturnType<typeof makeDispatcher> | null = null
+  const dispatcher = makeDispatcher(options.timeouts.connectSeconds * 1000, options.proxies)
+  // Both load while the caller still saves the user's message; what fails in it, the first request tells.
+  dispatcher.catch(() => {})
+  import('openai').catch(() => {})
   // Some servers refuse `stream_options`; what one of them said holds for its next request too.
   let withUsage = true
 
   return async (request, { signal, emit }) => {
     for (let retries = 0, sent = 1; ; sent++) {
       if (signal.aborted) throw new AbortedAnswer(emptyAnswer)
-      dispatcher ??= makeDispatcher(options.timeouts.connectSeconds * 1000, options.proxies)
       const outcome = await attempt(request, {
         ...options,
         endpoint,
