@@ -6,7 +6,7 @@ import type { Conversation } from './conversation.ts'
 import type { LogMeta } from './entry.ts'
 import { type Head, isCovered, selectedHead } from './graph.ts'
 import { tryParseJson } from './json.ts'
-import { readGeneration, statOrNull } from './logFile.ts'
+import { readLogHeader, statOrNull } from './logFile.ts'
 import { indexPath, logPath } from './paths.ts'
 import { firstLine } from './preview.ts'
 import { type BranchFrom, isBranchFrom } from './record.ts'
@@ -125,7 +125,7 @@ export function readTrustedIndex(root: string, conversation: string): HeadsIndex
   const index = readHeadsIndex(root, conversation)
   const file = logPath(root, conversation)
   if (index === null || statOrNull(file)?.size !== index.log_size) return null
-  return readGeneration(file) === index.log_generation ? index : null
+  return (readLogHeader(file)?.generation ?? 0) === index.log_generation ? index : null
 }
 
 export async function writeHeadsIndex(root: string, conversation: string, index: HeadsIndex): Promise<void> {

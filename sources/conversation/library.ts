@@ -3,7 +3,7 @@ import { CassError, errnoOf } from '../errors.ts'
 import { Conversation } from './conversation.ts'
 import { MAIN_HEAD } from './entry.ts'
 import { type HeadsIndex, makeHeadsIndex, readTrustedIndex } from './headsIndex.ts'
-import { statOrNull } from './logFile.ts'
+import { readLogHeader, statOrNull } from './logFile.ts'
 import {
   chatOfTranscriptName,
   conversationOfLogName,
@@ -156,10 +156,10 @@ export function familyOf(root: string, conversation: string): string[] {
 
 /** The chat that a conversation names as its parent; null when it names none. */
 function parentChat(root: string, conversation: string): string | null {
-  // The first chat's transcript carries the same meta as the log, and is cheaper to read.
-  const meta = readTranscriptMeta(root, conversation)
-  if (meta !== null) return meta.parent_chat_id ?? null
   try {
+    // Both begin with what is asked; an upgraded chat's transcript is still the old file.
+    const meta = readLogHeader(logPath(root, conversation))?.meta ?? readTranscriptMeta(root, conversation)
+    if (meta !== null) return meta.parent_chat_id ?? null
     return summarize(root, conversation).meta.parent_chat_id ?? null
   } catch (error) {
     // What cannot be read joins nothing; lists and fsck name the error.

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs'
 import { CassError, errnoOf } from '../errors.ts'
 import { tightenFile } from '../files/privateFolder.ts'
-import { tryParseEntry } from './entry.ts'
+import { type LogHeaderEntry, tryParseEntry } from './entry.ts'
 import { type Graph, makeGraph, type Node } from './graph.ts'
 import { replay } from './replay.ts'
 import { LogScanner } from './scan.ts'
@@ -150,16 +150,19 @@ function openToRead(path: string): number | null {
   }
 }
 
-/** The generation in the first line of a log; 0, as replay has it, when that is no such line. */
-export function readGeneration(path: string): number {
+/**
+ * The header that a log begins with, without reading the rest; null when its first line is none. A few hundred bytes: only a
+ * branch's label, in the header of an upgraded chat, may make it longer.
+ */
+export function readLogHeader(path: string): LogHeaderEntry | null {
   const fd = openToRead(path)
-  if (fd === null) return 0
+  if (fd === null) return null
   try {
-    const start = Buffer.alloc(4096)
+    const start = Buffer.alloc(16 * 1024)
     const read = readSync(fd, start, 0, start.length, 0)
     const end = start.subarray(0, read).indexOf(0x0a)
     const entry = tryParseEntry(start.toString('utf8', 0, end === -1 ? read : end))
-    return entry?.type === 'log' ? entry.generation : 0
+    return entry?.type === 'log' ? entry : null
   } finally {
     closeSync(fd)
   }
