@@ -20,10 +20,14 @@ export function formatTree(
 ): string {
   const known = new Set(branches.map(({ chat_id }) => chat_id))
   const roots = branches.filter(({ parent }) => parent === null || !known.has(parent))
-  return roots
-    .map(
-      (root) => `${formatBranch(root, colours)}\n${formatChildren(root, { branches, colours, prefix: '' })}`,
-    )
+  const shown = new Set<TreeBranch>()
+  // Chats that somebody made each other's parents hang below no root: the first of them stands for one.
+  return [...roots, ...branches]
+    .map((root) => {
+      if (shown.has(root)) return ''
+      shown.add(root)
+      return `${formatBranch(root, colours)}\n${formatChildren(root, { branches, shown, colours, prefix: '' })}`
+    })
     .join('')
 }
 
@@ -31,18 +35,25 @@ function formatChildren(
   parent: TreeBranch,
   {
     branches,
+    shown,
     colours,
     prefix,
-  }: { readonly branches: ReadonlyArray<TreeBranch>; readonly colours: Colours; readonly prefix: string },
+  }: {
+    readonly branches: ReadonlyArray<TreeBranch>
+    readonly shown: Set<TreeBranch>
+    readonly colours: Colours
+    readonly prefix: string
+  },
 ): string {
   const children = branches
-    .filter((branch) => branch.parent === parent.chat_id)
+    .filter((branch) => branch.parent === parent.chat_id && !shown.has(branch))
     .toSorted((a, b) => (a.branch_from?.record_index ?? 0) - (b.branch_from?.record_index ?? 0))
+  for (const child of children) shown.add(child)
   return children
     .map((child, index) => {
       const isLast = index === children.length - 1
       const line = `${prefix}${isLast ? '└─' : '├─'} ${formatBranch(child, colours)}`
-      return `${line}\n${formatChildren(child, { branches, colours, prefix: `${prefix}${isLast ? '   ' : '│  '}` })}`
+      return `${line}\n${formatChildren(child, { branches, shown, colours, prefix: `${prefix}${isLast ? '   ' : '│  '}` })}`
     })
     .join('')
 }

@@ -23,18 +23,29 @@ export interface Switched {
 export async function switchBranch(place: Place, { branch }: { readonly branch: string }): Promise<Switched> {
   const seen = readCurrentBranch(place.root, place.cwd)
   const { conversation, head, chat_id } = findNamed(place, branch)
-  await withWriter(place, (writer) =>
-    saveConversation(conversation, {
-      ...{ writer, now: place.now },
-      // Both under the save lock, under which branches are retired too: a retired one never becomes current.
-      plan: async (graph) => {
-        refuseRetired(conversation, head)
-        await choose(place, { seen, next: { chat_id, conversation: conversation.id } })
-        if (conversation.oldChat !== null || graph.selected === head) return []
-        return [{ type: 'select', head, writer: writer.id, at: place.now().toISOString(), reason: 'switch' }]
-      },
-    }),
-  )
+  const next = { chat_id, conversation: conversation.id }
+  let isChosen = false
+  try {
+    await withWriter(place, (writer) =>
+      saveConversation(conversation, {
+        ...{ writer, now: place.now },
+        // Both under the save lock, under which branches are retired too: a retired one never becomes current.
+        plan: async (graph) => {
+          refuseRetired(conversation, head)
+          await choose(place, { seen, next })
+          isChosen = true
+          if (conversation.oldChat !== null || graph.selected === head) return []
+          return [
+            { type: 'select', head, writer: writer.id, at: place.now().toISOString(), reason: 'switch' },
+          ]
+        },
+      }),
+    )
+  } catch (error) {
+    // Who hears that a switch failed is where they were.
+    if (isChosen && seen !== null) await makeCurrent(place, { seen: next, next: seen })
+    throw error
+  }
   return {
     chat_id,
     previous: seen?.chat_id ?? null,

@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { Conversation } from '../../../sources/conversation/conversation.ts'
 import { readCurrentBranch } from '../../../sources/conversation/currentBranch.ts'
+import { LogFile } from '../../../sources/conversation/logFile.ts'
 import { createBranch } from '../../../sources/session/createBranch.ts'
 import { listBranches } from '../../../sources/session/listBranches.ts'
 import { listChats } from '../../../sources/session/listChats.ts'
@@ -192,6 +193,21 @@ describe('a branch', () => {
     expect(lost).toMatchObject({ code: 'current_branch_changed', kind: 'busy' })
     const [won] = both.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
     expect(readCurrentBranch(place.root, place.cwd)?.chat_id).toBe(won?.chat_id)
+  })
+
+  it('is not switched to when the selection cannot be saved', async () => {
+    const { place, chat_id } = await makeChat()
+    await createBranch(place, { checkpoint: `${chat_id}:2:user`, name: 'try', switchTo: false })
+    const appending = vi.spyOn(LogFile.prototype, 'append').mockImplementation(() => {
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+    })
+    try {
+      await expect(switchBranch(place, { branch: 'try' })).rejects.toMatchObject({ code: 'save_failed' })
+    } finally {
+      appending.mockRestore()
+    }
+    expect(readCurrentBranch(place.root, place.cwd)?.chat_id).toBe(chat_id)
+    expect(await switchBranch(place, { branch: 'try' })).toMatchObject({ previous: chat_id })
   })
 
   it('is retired only when it has nothing of its own, is nowhere current, and was quiet for a minute', async () => {
