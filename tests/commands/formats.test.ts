@@ -130,7 +130,7 @@ describe('the family tree', () => {
   it("shows branches that are made each other's parents, each once", () => {
     const branches = [branch('a', 'c', 2), branch('b', 'a', 3), branch('c', 'b', 4), branch('d', 'd', 5)]
     const lines = formatTree({ branches }, plain).split('\n')
-    expect(lines.map((line) => line.replace(/ \(.*/, ''))).toEqual(['a', '└─ b', '   └─ c', 'd', ''])
+    expect(lines.map((line) => line.replace(/ \(.*/, ''))).toEqual(['a', '└─ b', '   └─ *c', 'd', ''])
   })
 })
 
