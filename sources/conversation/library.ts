@@ -156,16 +156,22 @@ export function familyOf(root: string, conversation: string): string[] {
 
 /** The chat that a conversation names as its parent; null when it names none. */
 function parentChat(root: string, conversation: string): string | null {
-  try {
-    // Both begin with what is asked; an upgraded chat's transcript is still the old file.
-    const meta = readLogHeader(logPath(root, conversation))?.meta ?? readTranscriptMeta(root, conversation)
-    if (meta !== null) return meta.parent_chat_id ?? null
-    return summarize(root, conversation).meta.parent_chat_id ?? null
-  } catch (error) {
-    // What cannot be read joins nothing; lists and fsck name the error.
-    if (error instanceof CassError) return null
-    throw error
+  // The first two begin with what is asked; an upgraded chat's transcript is still the old file.
+  const places = [
+    () => readLogHeader(logPath(root, conversation))?.meta,
+    () => readTranscriptMeta(root, conversation),
+    () => summarize(root, conversation).meta,
+  ]
+  for (const read of places) {
+    try {
+      const meta = read()
+      if (meta !== undefined && meta !== null) return meta.parent_chat_id ?? null
+    } catch (error) {
+      // The transcript of a log of another format still says it, so that the family's lists can name what they leave out.
+      if (!(error instanceof CassError)) throw error
+    }
   }
+  return null
 }
 
 function lazily<T>(make: () => T): () => T {
