@@ -12,12 +12,26 @@ const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 let isPipeClosed = false
 let isHungUp = false
 
+/** Why stdout cannot be written, but for a reader that has gone: a full disk under a redirect. */
+let stdoutFailure: string | null = null
+
 // `cass log | head`: the reader has gone, which is no failure. A turn that is under way is completed first.
 process.stdout.on('error', (error) => {
-  const code = 'code' in error ? error.code : null
-  if (code !== 'EPIPE' && !(isHungUp && code === 'EIO')) throw error
-  isPipeClosed = true
-  if (!interrupt()) process.exit(0)
+  const code = 'code' in error ? String(error.code) : error.message
+  if (code === 'EPIPE' || (isHungUp && code === 'EIO')) {
+    isPipeClosed = true
+    if (!interrupt()) process.exit(0)
+    return
+  }
+  // The stream is destroyed by the first error; those of later writes say nothing new.
+  if (isPipeClosed || stdoutFailure !== null) return
+  stdoutFailure = code
+  // The command may be over already.
+  process.exitCode = 1
+  process.stderr.write(
+    `error: cannot write to stdout: ${code}\nhint: look at where the output goes; nothing else was harmed\n`,
+  )
+  interrupt()
 })
 // Nobody reads what is for people either: go on without.
 process.stderr.on('error', () => {})
@@ -50,7 +64,7 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
 async function start(): Promise<void> {
   const { run } = isQuick() ? loadQuick() : await import('./main.ts')
   const exitCode = await run(argv, readSurroundings(interrupts))
-  process.exitCode = isPipeClosed ? 0 : exitCode
+  process.exitCode = isPipeClosed ? 0 : stdoutFailure === null ? exitCode : 1
 }
 
 // Without `import`, which would start the whole loader of ES modules.

@@ -13,7 +13,8 @@ import { version } from './version.ts'
 /** Makes the program that has these commands. */
 export function makeProgram(commands: Manifest): Run {
   const run: Run = async (argv, surroundings) => {
-    let context = makeContext(surroundings, { globals: noGlobals, run })
+    // An argument that cannot be parsed may stand before `--json`, and scripts want its error as JSON too.
+    let context = makeContext(surroundings, { globals: { ...noGlobals, json: asksForJson(argv) }, run })
     try {
       const parsed = parseArguments(argv, (globals) => {
         context = makeContext(surroundings, { globals, run })
@@ -24,6 +25,11 @@ export function makeProgram(commands: Manifest): Run {
     }
   }
   return run
+}
+
+function asksForJson(argv: ReadonlyArray<string>): boolean {
+  const end = argv.indexOf('--')
+  return argv.slice(0, end === -1 ? argv.length : end).includes('--json')
 }
 
 const noGlobals: GlobalOptions = {

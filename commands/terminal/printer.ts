@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { stringifyJson } from '../../sources/conversation/json.ts'
 import { cutToWidth, escapeCell, measureWidth, stripControls } from './text.ts'
 
 /** One row of a list. The free text, if there is one, is the last cell. Null: not known. */
@@ -102,9 +103,9 @@ function padTo(cell: string, width: number): string {
   return cell + ' '.repeat(Math.max(0, width - measureWidth(cell)))
 }
 
-/** JSON leaves DEL and the C1 controls as they are, and some terminals obey them. */
+/** JSON leaves DEL and the C1 controls as they are, and some terminals obey them; strict parsers refuse half surrogates. */
 function stringifyForTerminals(value: unknown): string {
-  return JSON.stringify(value).replace(
+  return stringifyJson(value).replace(
     /[\u007f-\u009f]/g,
     (control) => `\\u00${control.charCodeAt(0).toString(16)}`,
   )

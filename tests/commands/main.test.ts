@@ -125,6 +125,13 @@ describe('a usage error', () => {
     expect(stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(3)
   })
 
+  it('is JSON also when `--json` stands behind what cannot be parsed', async () => {
+    const { exitCode, stdout, stderr } = await runHere(['log', '--bogus', '--json'])
+    expect({ exitCode, stderr, code: JSON.parse(stdout).error.code }).toEqual({
+      ...{ exitCode: 2, stderr: '', code: 'unknown_option' },
+    })
+  })
+
   it('says that -z and --json exclude each other', async () => {
     const outcome = await runHere(['branches', '-z', '--json'])
     expect(outcome).toMatchObject({ exitCode: 2, stderr: '' })

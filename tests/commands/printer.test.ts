@@ -54,6 +54,12 @@ describe('data', () => {
     }
     expect(print((p) => p.json('\u007f\u0080\u009f\u00a0')).stdout).toBe('"\\u007f\\u0080\\u009f\u00a0"\n')
   })
+
+  it('has no half of a surrogate pair, which strict parsers refuse', () => {
+    expect(print((p) => p.json({ '\ud800': '\udc00 \u{1f600}' })).stdout).toBe(
+      '{"\ufffd":"\ufffd \u{1f600}"}\n',
+    )
+  })
 })
 
 describe('records', () => {
