@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { manifest } from './manifest.ts'
 import { makeProgram } from './program.ts'
@@ -7,3 +8,5 @@ export const run = makeProgram(manifest)
 
 // Node parses HTTP with WebAssembly. Making that faster than any model can answer would cost 30 MB and a busy core.
 setFlagsFromString('--liftoff-only')
+// Every tool call listens for a cancel, and one answer may hold thousands: that is no leak to warn of.
+setMaxListeners(0)

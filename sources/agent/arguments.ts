@@ -1,4 +1,4 @@
-import { isJsonObject } from '../conversation/json.ts'
+import { isJsonObject, isTooDeep } from '../conversation/json.ts'
 
 /** The arguments of a tool call: an object, or why they are none. */
 export type CallInput =
@@ -10,6 +10,7 @@ export function parseArguments(text: string): CallInput {
   if (text.trim() === '') return { type: 'object', value: {} }
   try {
     const value: unknown = JSON.parse(text)
+    if (isTooDeep(value)) return { type: 'broken', cause: 'they are nested too deeply' }
     if (isJsonObject(value)) return { type: 'object', value }
     return { type: 'broken', cause: `they are ${Array.isArray(value) ? 'an array' : `a ${kindOf(value)}`}` }
   } catch (error) {

@@ -40,3 +40,16 @@ export function tryDecodeLine(bytes: Uint8Array): string | null {
     return null
   }
 }
+
+/** Deeper values overflow the stack of whoever writes them, and serde refuses them, and with them the line. */
+const MAX_DEPTH = 100
+
+/** Whether a value is nested deeper than it can be stored. Looks level by level, so any depth is safe to ask about. */
+export function isTooDeep(value: unknown): boolean {
+  let level: ReadonlyArray<unknown> = [value]
+  for (let depth = 0; depth < MAX_DEPTH; depth++) {
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []))
+    if (level.length === 0) return false
+  }
+  return true
+}

@@ -1,5 +1,5 @@
 import * as t from 'typanion'
-import { isJsonObject, stringifyJson, tryParseJson } from './json.ts'
+import { isJsonObject, isTooDeep, stringifyJson, tryParseJson } from './json.ts'
 import type { Message, Notice, ToolCall } from './message.ts'
 
 /** Where a branch left the one it was made from, as the other program stores it. */
@@ -55,9 +55,6 @@ export type MessageRecord =
 
 /** One line of a transcript, keys in the order of the file. */
 export type CassRecord = MetaRecord | MessageRecord
-
-/** Serde refuses deeper values, and with them the line. */
-const MAX_DEPTH = 100
 
 /** Checks where a branch comes from. */
 export const isBranchFrom = t.isPartial({
@@ -239,13 +236,4 @@ function textOfArguments(value: unknown): string {
     if (isRaw) return value._raw
   }
   return stringifyJson(value)
-}
-
-function isTooDeep(value: unknown): boolean {
-  let level: ReadonlyArray<unknown> = [value]
-  for (let depth = 0; depth < MAX_DEPTH; depth++) {
-    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []))
-    if (level.length === 0) return false
-  }
-  return true
 }

@@ -28,6 +28,11 @@ export class AnswerBuilder {
   #finish = ''
   readonly #calls = new ToolCallBuilder()
 
+  /** Characters received: text, reasoning and arguments. */
+  get size(): number {
+    return this.#text.length + this.#reasoning.length + this.#calls.size
+  }
+
   /** Takes one chunk and returns what of it is to be shown. */
   push(value: unknown): ReadonlyArray<ModelEvent> {
     const chunk = tryParseFields(value)

@@ -11,6 +11,9 @@ import { classifyErrorEvent, classifyRefusal, makeFailure, refusesStreamOptions 
 import { makeRequestBody } from './requestBody.ts'
 import { type Exchange, makeFetch } from './transport.ts'
 
+/** Characters of one answer. No model writes as much; a server that never ends would fill the memory. */
+const maxAnswerSize = 32 * 1024 * 1024
+
 export interface AttemptOptions {
   readonly endpoint: Endpoint
   readonly key: string | null
@@ -85,6 +88,7 @@ async function receive(
   const { OpenAI, endpoint, supportsStreaming: stream, builder, exchange, watch, emit } = options
   const push = (chunk: unknown) => {
     for (const event of builder.push(chunk)) emit(event)
+    if (builder.size > maxAnswerSize) throw new RangeError('the answer has no end')
   }
   const client = new OpenAI({
     baseURL: endpoint.root,
@@ -131,6 +135,10 @@ function classifyThrown(error: unknown, key: string | null): Failure {
       'provider_bad_answer',
       `sent a piece that is not JSON (${cleanText(error.message, key)})`,
     )
+  }
+  // Ours above, or of V8 for a text or a nesting that it cannot hold.
+  if (error instanceof RangeError) {
+    return makeFailure('provider_bad_answer', 'sent an answer that is too large or too deeply nested')
   }
   // The SDK throws the error event of a stream as an error that carries it, without a status.
   const event = error instanceof Error && 'error' in error ? error.error : undefined

@@ -15,6 +15,13 @@ export class ToolCallBuilder {
   readonly #places = new Map<number, Slot>()
   #last: Slot | null = null
 
+  #size = 0
+
+  /** Characters of all arguments. */
+  get size(): number {
+    return this.#size
+  }
+
   /** Takes the `tool_calls` of one delta or message. */
   push(pieces: unknown): void {
     if (!Array.isArray(pieces)) return
@@ -53,8 +60,10 @@ export class ToolCallBuilder {
     if (slot.id === '') slot.id = id
     if (slot.name === '') slot.name = name
     const text = call?.arguments
-    slot.arguments +=
+    const added =
       typeof text === 'string' || text === undefined || text === null ? readText(text) : JSON.stringify(text)
+    slot.arguments += added
+    this.#size += added.length
   }
 
   #find(piece: { index: number | null; id: string; name: string; place: number | null }): Slot | null {

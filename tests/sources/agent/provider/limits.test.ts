@@ -210,3 +210,14 @@ function realModel(baseUrl: string) {
     random: () => 0.5,
   })
 }
+
+describe('the size of an answer', () => {
+  test('has an end, and what came until then is kept', async () => {
+    const million = 'x'.repeat(2 ** 20)
+    const provider = await startScripted([{ steps: Array.from({ length: 34 }, () => ({ text: million })) }])
+    const error = await rejection(makeTestModel(provider.url, { maxRetries: 0 }).ask())
+    expect(error).toMatchObject({ code: 'provider_bad_answer' })
+    expect(error).toHaveProperty('partial.text.length', 33 * 2 ** 20)
+    expect(await provider.chats[0]?.closed).toBe(true)
+  })
+})
