@@ -18,7 +18,7 @@ export async function publishAnnounced(
   { edit, line, mode }: { readonly edit: Edit; readonly line: JournalLine; readonly mode: number },
   options: EditSinkOptions,
 ): Promise<void> {
-  const { journal, hooks, attribution } = options
+  const { journal, hooks, attribution, displaced } = options
   const { writer } = attribution
   let foreign: FileSide | null = null
   try {
@@ -29,9 +29,10 @@ export async function publishAnnounced(
       before: line.before,
       after: { bytes: edit.bytes, side: line.after, mode },
       keepForeign: async (found) => {
-        await keepForeignBytes({ journal, line, writer, found, current: null, source: options })
+        await keepForeignBytes({ journal, line, writer, found, current: null, source: options, displaced })
         foreign = sideOf(found, true)
       },
+      keepOpen: (file) => displaced.keep(line, file),
       swap: hooks?.swap === undefined ? await loadSwap() : hooks.swap,
       ...(hooks?.onStep === undefined ? {} : { onStep: hooks.onStep }),
     })
@@ -58,7 +59,7 @@ async function settleFailure(
   { edit, line, foreign, undone }: Failure,
   options: EditSinkOptions,
 ): Promise<void> {
-  const { journal, attribution } = options
+  const { journal, attribution, displaced } = options
   const { writer } = attribution
   const current = sideOfLook(await lookAt(edit.realPath, { keepBytes: false, maxBytes: null }))
   const lines: JournalLine[] = []
@@ -69,5 +70,5 @@ async function settleFailure(
     lines.push(makeJournalLine(options, attribution, content))
   }
   if (lines.length > 0) await journal.append(lines)
-  await sweepTemps({ journal, line, writer, current, source: options })
+  await sweepTemps({ journal, line, writer, current, source: options, displaced })
 }

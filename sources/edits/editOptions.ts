@@ -1,4 +1,5 @@
 import type { HoldWait } from '../workspace/hold.ts'
+import type { DisplacedFiles } from './displaced.ts'
 import type { Swap } from './exchange.ts'
 import { absentSide, sideOf } from './fileState.ts'
 import type { Journal } from './journal.ts'
@@ -33,6 +34,8 @@ export interface EditSinkOptions extends LineSource {
   readonly wait: HoldWait
   /** How to tell the lines of dead writers, which are judged before their path is edited. */
   readonly liveness: Liveness
+  /** The turn's: where the files go that edits take the names of. */
+  readonly displaced: DisplacedFiles
   /** For tests: places to act in, and a system without exchange. Omitted: neither. */
   readonly hooks?: EditHooks
 }

@@ -37,13 +37,17 @@ export interface EditSink {
 
 export function makeEditSink(options: EditSinkOptions): EditSink {
   const { home, workspace } = options.journal.place
+  const { displaced } = options
   const underHold = async <T>(realPath: string, work: (file: string) => Promise<T>): Promise<T> => {
     const file = journalPathOf(workspace.root, realPath)
+    // Before and after the hold, since looking may take one itself.
+    await displaced.look()
     const hold = await holdForPath({ home, key: workspace.key }, file, options.wait)
     try {
       return await work(file)
     } finally {
       await hold.release()
+      await displaced.look()
     }
   }
   return {

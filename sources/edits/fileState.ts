@@ -48,27 +48,42 @@ export interface LookOptions {
 }
 
 /** Looks at one path without following a link there. Only unexpected errors are thrown. */
-export async function lookAt(file: string, { keepBytes, maxBytes }: LookOptions): Promise<FileLook> {
+export async function lookAt(file: string, options: LookOptions): Promise<FileLook> {
+  const { fd, look } = await openLook(file, options)
+  if (fd !== null) closeSync(fd)
+  return look
+}
+
+/** A look, and for a regular file the descriptor that it was made through, which whoever gets it must close. */
+export type OpenLook =
+  | { readonly fd: number; readonly look: RegularFile }
+  | { readonly fd: null; readonly look: Exclude<FileLook, RegularFile> }
+
+/** The same as `lookAt`, but a regular file stays open, so that it can be looked at when it has no name any more. */
+export async function openLook(file: string, { keepBytes, maxBytes }: LookOptions): Promise<OpenLook> {
   let fd: number
   try {
     const kind = kindAt(file)
-    if (kind !== 'file') return { kind }
+    if (kind !== 'file') return { fd: null, look: { kind } }
     // Without O_NONBLOCK a pipe that took the file's place meanwhile would hang the open.
     fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch (error) {
     const code = errnoOf(error) ?? ''
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' }
-    if (code === 'ELOOP') return { kind: 'link' }
-    if (code === 'EACCES' || code === 'EPERM') return { kind: 'unreadable', cause: error }
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { fd: null, look: { kind: 'absent' } }
+    if (code === 'ELOOP') return { fd: null, look: { kind: 'link' } }
+    if (code === 'EACCES' || code === 'EPERM') return { fd: null, look: { kind: 'unreadable', cause: error } }
     throw error
   }
+  let stays = false
   try {
-    return await lookInto(fd, keepBytes, maxBytes)
+    const look = await lookInto(fd, keepBytes, maxBytes)
+    stays = look.kind === 'file'
+    return look.kind === 'file' ? { fd, look } : { fd: null, look }
   } catch (error) {
-    if (errnoOf(error) === 'EIO') return { kind: 'unreadable', cause: error }
+    if (errnoOf(error) === 'EIO') return { fd: null, look: { kind: 'unreadable', cause: error } }
     throw error
   } finally {
-    closeSync(fd)
+    if (!stays) closeSync(fd)
   }
 }
 
@@ -83,6 +98,11 @@ export async function lookInto(fd: number, keepBytes: boolean, maxBytes: number 
   const later = stampOf(fstatSync(fd, { bigint: true }))
   const still = isSameStamp(stamp, later) && content.size === stamp.size
   return { kind: 'file', mode: later.mode, stamp: still ? stamp : null, ...content }
+}
+
+/** The stamp of a file that is open already. */
+export function stampInto(fd: number): FileStamp {
+  return stampOf(fstatSync(fd, { bigint: true }))
 }
 
 /** The stamp of a regular file, null for anything else. */

@@ -17,7 +17,7 @@ import {
 } from './journalLine.ts'
 import { findDiffering } from './seen.ts'
 import { holdSnapshots, storeSnapshot } from './snapshots.ts'
-import { type Liveness, settleLines } from './unsettled.ts'
+import { type DisplacedKeeper, type Liveness, settleLines } from './unsettled.ts'
 
 export interface ObserveOptions extends LineSource, Liveness {
   readonly journal: Journal
@@ -29,6 +29,7 @@ export interface ObserveOptions extends LineSource, Liveness {
   readonly maxFileBytes: number
   /** Null: the caller holds the whole workspace. */
   readonly wait: HoldWait | null
+  readonly displaced?: DisplacedKeeper
 }
 
 /**

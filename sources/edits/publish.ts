@@ -12,8 +12,8 @@ import path from 'node:path'
 import { CassError, errnoOf } from '../errors.ts'
 import { syncDescriptor, writeAll } from '../files/descriptor.ts'
 import { type FolderAnchor, openAnchor } from './anchor.ts'
-import { exchangePaths, type Swap } from './exchange.ts'
-import { type FoundFile, isLookOf, lookAt, lookInto, stampAt } from './fileState.ts'
+import { exchangePaths, type KeepOpen, type Swap } from './exchange.ts'
+import { type FoundFile, isLookOf, lookAt, lookInto, openLook, stampAt } from './fileState.ts'
 import type { FileSide } from './journalLine.ts'
 
 /** Places in a publication where a test can act, or make it fail. */
@@ -24,6 +24,7 @@ export type PublishStep =
   | 'exchanged'
   | 'before_exchange_back'
   | 'exchanged_back'
+  | 'looked_at'
   | 'linked'
   | 'moved_away'
   | 'mode_set'
@@ -39,6 +40,8 @@ export interface Publication {
   readonly after: { readonly bytes: Buffer; readonly side: FileSide; readonly mode: number } | null
   /** Stores bytes that were found and are neither side; when it throws, they stay in the temporary file. */
   readonly keepForeign: (found: FoundFile) => Promise<void>
+  /** Gets each file that loses its name here: a program that has it open may write in it later. */
+  readonly keepOpen: KeepOpen
   /** Null: this system cannot exchange two paths in one step. */
   readonly swap: Swap | null
   readonly onStep?: (step: PublishStep) => void | Promise<void>
@@ -102,17 +105,16 @@ async function changeFile(work: Work, after: NonNullable<Work['after']>): Promis
   await work.step('before_exchange')
   try {
     work.anchor.verify()
-    await exchangePaths(work.temp, work.target, work.swap)
+    await exchangePaths(work.temp, work.target, work)
   } catch (error) {
     await dropTemp(work)
     throw errnoOf(error) === 'ENOENT' ? fileChanged(work.realPath, error) : error
   }
   await work.step('exchanged')
-  if (!isLookOf(await lookAt(work.temp, justHash), work.before)) {
+  if (!(await dropExpected(work))) {
     await exchangeBack(work)
     throw fileChanged(work.realPath)
   }
-  unlinkSync(work.temp)
   await work.step('temp_removed')
   await work.anchor.sync()
 }
@@ -121,7 +123,7 @@ async function changeFile(work: Work, after: NonNullable<Work['after']>): Promis
 async function exchangeBack(work: Work): Promise<void> {
   await work.step('before_exchange_back')
   try {
-    await exchangePaths(work.temp, work.target, work.swap)
+    await exchangePaths(work.temp, work.target, work)
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error
     // Ours was deleted meanwhile, so the place is free.
@@ -166,13 +168,12 @@ async function deleteFile(work: Work): Promise<void> {
     throw errnoOf(error) === 'ENOENT' ? fileChanged(work.realPath, error) : error
   }
   await work.step('moved_away')
-  if (!isLookOf(await lookAt(work.temp, justHash), work.before)) {
+  if (!(await dropExpected(work))) {
     await putBack(work)
     await dropTemp(work)
     await work.anchor.sync()
     throw fileChanged(work.realPath)
   }
-  unlinkSync(work.temp)
   await work.step('temp_removed')
   await work.anchor.sync()
 }
@@ -232,13 +233,36 @@ async function writeNew(file: string, { bytes, mode }: { bytes: Buffer; mode: nu
   }
 }
 
-/** Removes the temporary file when its bytes are known to be one of the two sides, or were stored just now. */
-async function dropTemp({ temp, before, after, keepForeign }: Work): Promise<void> {
-  const look = await lookAt(temp, { keepBytes: true, maxBytes: null })
-  if (look.kind !== 'file' || look.bytes === null) return
-  if (look.sha256 !== before.sha256 && look.sha256 !== after?.side.sha256) {
-    await keepForeign({ ...look, bytes: look.bytes })
+/** Removes the temporary file when it is the file that was to be replaced; false: it is something else. */
+async function dropExpected({ temp, before, keepOpen, step }: Work): Promise<boolean> {
+  const { fd, look } = await openLook(temp, justHash)
+  if (fd === null) return false
+  if (!isLookOf(look, before)) {
+    closeSync(fd)
+    return false
   }
+  keepOpen({ fd, sha256: look.sha256 })
+  await step('looked_at')
+  unlinkSync(temp)
+  return true
+}
+
+/** Removes the temporary file when its bytes are known to be one of the two sides, or were stored just now. */
+async function dropTemp({ temp, before, after, keepForeign, keepOpen, step }: Work): Promise<void> {
+  const { fd, look } = await openLook(temp, { keepBytes: true, maxBytes: null })
+  if (fd === null) return
+  let isKept = false
+  try {
+    if (look.bytes === null) return
+    if (look.sha256 !== before.sha256 && look.sha256 !== after?.side.sha256) {
+      await keepForeign({ ...look, bytes: look.bytes })
+    }
+    isKept = true
+  } finally {
+    if (!isKept) closeSync(fd)
+  }
+  keepOpen({ fd, sha256: look.sha256 })
+  await step('looked_at')
   unlinkSync(temp)
 }
 

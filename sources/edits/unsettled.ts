@@ -1,7 +1,16 @@
-import { unlinkSync } from 'node:fs'
+import { closeSync, unlinkSync } from 'node:fs'
 import path from 'node:path'
 import { type HoldWait, holdForPath } from '../workspace/hold.ts'
-import { absentSide, type FileLook, type FoundFile, isSameSide, lookAt, sideOf } from './fileState.ts'
+import type { NamelessFile } from './exchange.ts'
+import {
+  absentSide,
+  type FileLook,
+  type FoundFile,
+  isSameSide,
+  lookAt,
+  openLook,
+  sideOf,
+} from './fileState.ts'
 import type { Journal } from './journal.ts'
 import {
   type FileSide,
@@ -30,6 +39,12 @@ export interface Liveness {
   readonly isMessageInLog: (conversation: string, messageId: string) => Promise<boolean>
 }
 
+/** Goes on looking at files that lost their names, and hears of foreign bytes that were stored. */
+export interface DisplacedKeeper {
+  keep(line: JournalLine, file: NamelessFile): void
+  tellKept(file: string, sha256: string): void
+}
+
 export interface SettleOptions extends Liveness, LineSource {
   readonly journal: Journal
   /** The process that settles. */
@@ -40,6 +55,8 @@ export interface SettleOptions extends Liveness, LineSource {
   readonly path: string | null
   /** Null: the caller holds the path, or the whole workspace. */
   readonly wait: HoldWait | null
+  /** Omitted: a file whose name is swept away is not looked at again. */
+  readonly displaced?: DisplacedKeeper
 }
 
 /** The rule: `seen` is the state of the file, or what the next change of the path found there; null: no regular file. */
@@ -94,12 +111,15 @@ async function settleUnderHold(line: JournalLine, options: SettleOptions): Promi
 }
 
 async function settleOne(line: JournalLine, options: SettleOptions): Promise<Verdict> {
-  const { journal, writer } = options
+  const { journal, writer, displaced } = options
   const file = realPathOf(journal.place.workspace.root, line.path)
   const current = sideOfLook(await lookAt(file, { keepBytes: false, maxBytes: null }))
   const verdict = judgeLine(line, nextBefore(journal, line) ?? current)
   if (verdict === 'void') await journal.append([makeVoidLine(options, writer, line)])
-  await sweepTemps({ journal, line, writer, current, source: options })
+  await sweepTemps({
+    ...{ journal, line, writer, current, source: options },
+    ...(displaced && { displaced }),
+  })
   await journal.refresh()
   return verdict
 }
@@ -111,31 +131,35 @@ export interface SweepOptions {
   /** The state of the file now; null: no regular file. */
   readonly current: FileSide | null
   readonly source: LineSource
+  readonly displaced?: DisplacedKeeper
 }
 
 /**
  * Removes the temporary files of a line. Bytes that are neither of its sides are stored first, with lines that tell
  * of them and end in the state of the file.
  */
-export async function sweepTemps({ journal, line, writer, current, source }: SweepOptions): Promise<void> {
-  const { home, workspace } = journal.place
-  const folder = path.dirname(realPathOf(workspace.root, line.path))
-  for (const name of tempNames(line.id)) {
-    const temp = path.join(folder, name)
-    const look = await lookAt(temp, { keepBytes: true, maxBytes: null })
-    if (look.kind !== 'file' || look.bytes === null) continue
+export async function sweepTemps(options: SweepOptions): Promise<void> {
+  const { journal, line } = options
+  const folder = path.dirname(realPathOf(journal.place.workspace.root, line.path))
+  for (const name of tempNames(line.id)) await sweepTemp(path.join(folder, name), options)
+}
+
+async function sweepTemp(temp: string, options: SweepOptions): Promise<void> {
+  const { journal, line, displaced } = options
+  const { fd, look } = await openLook(temp, { keepBytes: true, maxBytes: null })
+  if (fd === null) return
+  let isHandedOver = false
+  try {
+    if (look.bytes === null) return
     const known = look.sha256 === line.before.sha256 || look.sha256 === line.after.sha256
-    if (!known && !(await isUnfinished(home, line, look.bytes))) {
-      await keepForeignBytes({
-        journal,
-        line,
-        writer,
-        found: { ...look, bytes: look.bytes },
-        current,
-        source,
-      })
+    if (!known && !(await isUnfinished(journal.place.home, line, look.bytes))) {
+      await keepForeignBytes({ ...options, found: { ...look, bytes: look.bytes } })
     }
+    isHandedOver = displaced !== undefined
+    displaced?.keep(line, { fd, sha256: look.sha256 })
     unlinkSync(temp)
+  } finally {
+    if (!isHandedOver) closeSync(fd)
   }
 }
 
@@ -145,7 +169,7 @@ export interface ForeignOptions extends SweepOptions {
 
 /** Stores bytes that no line accounts for, and says so; `current` ends the chain with what the file is now. */
 export async function keepForeignBytes(options: ForeignOptions): Promise<void> {
-  const { journal, line, writer, found, current, source } = options
+  const { journal, line, writer, found, current, source, displaced } = options
   const lock = await holdSnapshots(journal.place.home, null)
   try {
     await storeSnapshot(journal.place.home, found.bytes)
@@ -165,6 +189,7 @@ export async function keepForeignBytes(options: ForeignOptions): Promise<void> {
   } finally {
     await lock.release()
   }
+  displaced?.tellKept(line.path, found.sha256)
 }
 
 /** A regular file or an absent one as a side; null for anything else. */

@@ -5,7 +5,7 @@ import type { Graph, OpenTurn } from '../conversation/graph.ts'
 import { completeTurn, type FileOutcome } from '../conversation/repair.ts'
 import { isWriterDead } from '../conversation/writers.ts'
 import type { Journal } from '../edits/journal.ts'
-import { type Liveness, type SettledLine, settleLines } from '../edits/unsettled.ts'
+import { type DisplacedKeeper, type Liveness, type SettledLine, settleLines } from '../edits/unsettled.ts'
 import { newMessageId, type Place } from './place.ts'
 import type { TurnLog, TurnMessage } from './turnLog.ts'
 
@@ -52,6 +52,7 @@ export async function judgeDeadTurns({
   conversation,
   head,
   journal,
+  displaced,
   writer,
   newLineId,
   signal,
@@ -60,6 +61,7 @@ export async function judgeDeadTurns({
   readonly conversation: Conversation
   readonly head: string
   readonly journal: Journal
+  readonly displaced: DisplacedKeeper
   readonly writer: string
   readonly newLineId: () => string
   readonly signal: AbortSignal
@@ -68,7 +70,7 @@ export async function judgeDeadTurns({
   for (const { turn, writer: owner } of openTurnsOf(conversation.graph, head)) {
     if (owner === null || !(await isWriterDead(place.root, hostname(), owner))) continue
     const settled = await settleLines({
-      ...{ journal, writer, turn, path: null, now: place.now, newId: newLineId },
+      ...{ journal, displaced, writer, turn, path: null, now: place.now, newId: newLineId },
       ...livenessOf(place),
       wait: { timeoutMs: null, signal, onWait: null },
     })

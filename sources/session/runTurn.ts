@@ -9,12 +9,14 @@ import type { Step } from '../conversation/appendPlan.ts'
 import { familyOf } from '../conversation/library.ts'
 import type { ChainItem, Message } from '../conversation/message.ts'
 import type { WriterLock } from '../conversation/writers.ts'
+import { DisplacedFiles, type ForeignBytes } from '../edits/displaced.ts'
 import { Journal } from '../edits/journal.ts'
 import { journalPathOf } from '../edits/journalLine.ts'
 import { observeTracked } from '../edits/observe.ts'
 import { CassError } from '../errors.ts'
 import type { HoldWait } from '../workspace/hold.ts'
 import { makeIsClosed } from '../workspace/ownSpelling.ts'
+import type { Workspace } from '../workspace/root.ts'
 import { type ChosenModel, chooseModel } from './chooseModel.ts'
 import { judgeDeadTurns, livenessOf, makeCompletion } from './deadTurns.ts'
 import { installDocs } from './installDocs.ts'
@@ -76,13 +78,37 @@ interface Work {
 }
 
 async function runAsWriter(work: Work): Promise<TurnOutcome> {
-  const { place, options, chosen, opened, writer } = work
-  const { conversation, standing } = opened
-  const { signal } = options
+  const { place, options, writer } = work
   const workspace = workspaceOf(place)
   const emit = (event: TurnEvent) => options.emit(withJournalPath(event, workspace.root))
   const journal = new Journal({ home: place.root, workspace })
   const notices = makeNotices(emit)
+  const displaced = new DisplacedFiles({
+    ...{ journal, writer: writer.id, now: place.now, newId: () => newMessageId(place) },
+    onForeign: (bytes) => notices.tell(noticeOf(bytes)),
+  })
+  try {
+    return await runWithJournal(work, { workspace, emit, journal, notices, displaced })
+  } finally {
+    await displaced.settle()
+  }
+}
+
+interface Surroundings {
+  readonly workspace: Workspace
+  readonly emit: (event: TurnEvent) => void
+  readonly journal: Journal
+  readonly notices: ReturnType<typeof makeNotices>
+  readonly displaced: DisplacedFiles
+}
+
+async function runWithJournal(
+  work: Work,
+  { workspace, emit, journal, notices, displaced }: Surroundings,
+): Promise<TurnOutcome> {
+  const { place, options, chosen, opened, writer } = work
+  const { conversation, standing } = opened
+  const { signal } = options
   const log = new TurnLog({
     place,
     conversation,
@@ -112,13 +138,14 @@ async function runAsWriter(work: Work): Promise<TurnOutcome> {
     chosen,
     policy,
     journal,
+    displaced,
     conversation: conversation.id,
     writer: writer.id,
     turn,
     log,
     wait,
   }
-  const begun = await beginTurn(work, { turn, log, journal, toolsOptions })
+  const begun = await beginTurn(work, { turn, log, toolsOptions })
   const instructions = await readInstructions({
     ...{ root: workspace.root, folder: place.cwd, isClosed: makeIsClosed(policy.cassHome) },
   })
@@ -155,7 +182,9 @@ async function runAsWriter(work: Work): Promise<TurnOutcome> {
     newApprovalId: () => `approval_${newMessageId(place)}`,
     now: () => place.now().toISOString(),
   })
+  await displaced.look()
   await log.save(() => [{ type: 'end', turn }])
+  await displaced.settle()
   emit({
     type: 'turn_finished',
     chat_id: log.chatId,
@@ -169,25 +198,26 @@ async function runAsWriter(work: Work): Promise<TurnOutcome> {
 interface Beginning {
   readonly turn: string
   readonly log: TurnLog
-  readonly journal: Journal
   readonly toolsOptions: TurnToolsOptions
 }
 
 /** Completes what dead processes left, looks at tracked files, and saves the user's message. */
 async function beginTurn(
   { place, options, chosen, opened, asked, writer }: Work,
-  { turn, log, journal, toolsOptions }: Beginning,
+  { turn, log, toolsOptions }: Beginning,
 ): Promise<{ readonly userId: string; readonly messages: ReadonlyArray<Message> }> {
   const { conversation, standing, opening } = opened
   const { signal, prompt } = options
+  const { journal, displaced } = toolsOptions
   const newId = () => newMessageId(place)
   const dead = await judgeDeadTurns({
-    ...{ place, conversation, head: standing.head, journal, writer: writer.id, newLineId: newId, signal },
+    ...{ place, conversation, head: standing.head, journal, displaced },
+    ...{ writer: writer.id, newLineId: newId, signal },
   })
   const complete = makeCompletion(place, conversation, dead)
   await observeTracked({
     ...livenessOf(place),
-    ...{ journal, now: place.now, newId, attribution: attributionOf(toolsOptions) },
+    ...{ journal, displaced, now: place.now, newId, attribution: attributionOf(toolsOptions) },
     family: new Set(opening === null ? familyOf(place.root, conversation.id) : []),
     maxFileBytes: chosen.settings.snapshots.maxFileBytes,
     wait: toolsOptions.wait,
@@ -238,6 +268,21 @@ function findUnanswered({ shown, conversation, standing }: OpenedTarget): ChainI
 
 function systemTextOf(messages: ReadonlyArray<Message>): string {
   return messages.find(({ role }) => role === 'system')?.content ?? ''
+}
+
+function noticeOf(bytes: ForeignBytes): TurnNotice {
+  const written = `another program wrote to '${bytes.path}' while it was being changed`
+  return bytes.type === 'kept'
+    ? {
+        code: 'foreign_bytes_kept',
+        text: `${written}; what it wrote is kept as snapshot ${bytes.sha256}`,
+        chat_id: null,
+      }
+    : {
+        code: 'foreign_bytes_lost',
+        text: `${written}, and what it wrote could not be kept: ${bytes.reason}`,
+        chat_id: null,
+      }
 }
 
 /** Notices that come up before the turn has told that it started are told directly after. */

@@ -1,5 +1,6 @@
 import type { CallSettings } from '../agent/callSettings.ts'
 import { familyOf } from '../conversation/library.ts'
+import type { DisplacedFiles } from '../edits/displaced.ts'
 import { makeEditSink } from '../edits/editSink.ts'
 import type { Journal } from '../edits/journal.ts'
 import type { Attribution } from '../edits/journalLine.ts'
@@ -17,6 +18,7 @@ export interface TurnToolsOptions {
   readonly chosen: ChosenModel
   readonly policy: AccessPolicy
   readonly journal: Journal
+  readonly displaced: DisplacedFiles
   readonly conversation: string
   readonly writer: string
   readonly turn: string
@@ -28,7 +30,7 @@ export interface TurnToolsOptions {
 export function makeTurnTools(
   options: TurnToolsOptions,
 ): Pick<CallSettings, 'tools' | 'decide' | 'toolContextFor'> {
-  const { place, chosen, policy, journal, wait } = options
+  const { place, chosen, policy, journal, displaced, wait } = options
   const { cwd, home } = place
   const shellEnvironment = shellEnvironmentOf(place, chosen)
   const lineSource = { now: place.now, newId: () => newMessageId(place) }
@@ -61,8 +63,10 @@ export function makeTurnTools(
         newFileMode: 0o666 & ~process.umask(),
         wait,
         liveness,
+        displaced,
       }),
       holdWorkspace: async () => {
+        await displaced.look()
         const hold = await holdWhole({ home: place.root, key: journal.place.workspace.key }, wait)
         try {
           const family = new Set(familyOf(place.root, options.conversation))
@@ -71,6 +75,7 @@ export function makeTurnTools(
             ...lineSource,
             ...liveness,
             journal,
+            displaced,
             family,
             attribution,
             maxFileBytes,

@@ -13,6 +13,7 @@ import {
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach } from 'vitest'
+import { DisplacedFiles, type ForeignBytes } from '../../../sources/edits/displaced.ts'
 import type { EditHooks, EditSinkOptions } from '../../../sources/edits/editOptions.ts'
 import { type EditSink, makeEditSink } from '../../../sources/edits/editSink.ts'
 import { sha256Of } from '../../../sources/edits/fileState.ts'
@@ -24,7 +25,10 @@ import { makeWorkspace } from '../../../sources/workspace/root.ts'
 
 const made: string[] = []
 
-afterEach(() => {
+const turns: DisplacedFiles[] = []
+
+afterEach(async () => {
+  for (const displaced of turns.splice(0)) await displaced.settle()
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
@@ -53,6 +57,19 @@ export function newId(): string {
   return `line-${process.pid}-${ids}`
 }
 
+/** What a turn would have; its files are closed after the test. */
+export function makeDisplaced(
+  place: JournalPlace,
+  { onForeign = () => {}, limit }: { onForeign?: (bytes: ForeignBytes) => void; limit?: number } = {},
+): DisplacedFiles {
+  const displaced = new DisplacedFiles({
+    ...{ journal: new Journal(place), writer: 'w1', now: () => testTime, newId, onForeign },
+    ...(limit === undefined ? {} : { limit }),
+  })
+  turns.push(displaced)
+  return displaced
+}
+
 export interface SinkChanges {
   readonly hooks?: EditHooks
   readonly maxFileBytes?: number
@@ -60,6 +77,7 @@ export interface SinkChanges {
   readonly writer?: string
   readonly wait?: HoldWait
   readonly liveness?: EditSinkOptions['liveness']
+  readonly displaced?: DisplacedFiles
 }
 
 function sinkOptions(place: JournalPlace, changes: SinkChanges = {}): EditSinkOptions {
@@ -78,6 +96,7 @@ function sinkOptions(place: JournalPlace, changes: SinkChanges = {}): EditSinkOp
     newFileMode: 0o644,
     wait: changes.wait ?? noWait,
     liveness: changes.liveness ?? { isWriterAlive: async () => true, isMessageInLog: async () => false },
+    displaced: changes.displaced ?? makeDisplaced(place),
     now: () => testTime,
     newId,
     ...(changes.hooks === undefined ? {} : { hooks: changes.hooks }),

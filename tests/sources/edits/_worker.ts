@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { DisplacedFiles } from '../../../sources/edits/displaced.ts'
 import { makeEditSink } from '../../../sources/edits/editSink.ts'
 import { Journal } from '../../../sources/edits/journal.ts'
 import { makeWorkspace } from '../../../sources/workspace/root.ts'
@@ -22,8 +23,19 @@ const task: WorkerTask = JSON.parse(process.argv[2] ?? '')
 let ids = 0
 let last = false
 
+const journal = new Journal({ home: task.home, workspace: makeWorkspace(task.root) })
+const source = {
+  now: () => new Date(),
+  newId: () => {
+    ids += 1
+    return `${task.writer}-${ids}`
+  },
+}
+const displaced = new DisplacedFiles({ ...source, journal, writer: task.writer, onForeign: () => {} })
 const sink = makeEditSink({
-  journal: new Journal({ home: task.home, workspace: makeWorkspace(task.root) }),
+  ...source,
+  journal,
+  displaced,
   attribution: {
     writer: task.writer,
     chat_id: 'chat',
@@ -35,11 +47,6 @@ const sink = makeEditSink({
   newFileMode: 0o644,
   wait: { timeoutMs: 60_000, signal: null, onWait: null },
   liveness: { isWriterAlive: async () => true, isMessageInLog: async () => false },
-  now: () => new Date(),
-  newId: () => {
-    ids += 1
-    return `${task.writer}-${ids}`
-  },
   hooks: {
     onStep: (step) => {
       if (step === task.foreign?.at) writeFileSync(task.file, task.foreign.text)
@@ -60,4 +67,5 @@ for (const [index, text] of task.texts.entries()) {
     changed += 1
   }
 }
+await displaced.settle()
 process.stdout.write(JSON.stringify({ changed }))

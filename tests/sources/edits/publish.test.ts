@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  closeSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -51,6 +52,7 @@ async function publication(realPath: string, { before, after, mode, at, act, wit
     after:
       after === null ? null : { bytes: Buffer.from(after), side: side(after, mode), mode: mode ?? 0o644 },
     keepForeign: async (found) => void kept.push(found.bytes.toString()),
+    keepOpen: ({ fd }) => closeSync(fd),
     swap: withoutSwap ? null : await loadSwap(),
     onStep: (step) => {
       if (step === at) act?.()

@@ -6,6 +6,7 @@ import { Conversation } from '../../../sources/conversation/conversation.ts'
 import { readCurrentBranch } from '../../../sources/conversation/currentBranch.ts'
 import { makeWriterId } from '../../../sources/conversation/ids.ts'
 import type { Message } from '../../../sources/conversation/message.ts'
+import { DisplacedFiles } from '../../../sources/edits/displaced.ts'
 import { makeEditSink } from '../../../sources/edits/editSink.ts'
 import { Journal } from '../../../sources/edits/journal.ts'
 import { newMessageId, type Place, workspaceOf } from '../../../sources/session/place.ts'
@@ -147,8 +148,12 @@ describe('a turn whose process died', () => {
       const id = newMessageId(place)
       const workspace = workspaceOf(place)
       mkdirSync(path.join(place.root, 'workspaces', workspace.key), { recursive: true })
+      const journal = new Journal({ home: place.root, workspace })
+      const source = { now: place.now, newId: () => newMessageId(place) }
+      const displaced = new DisplacedFiles({ ...source, journal, writer: 'w', onForeign: () => {} })
       const sink = makeEditSink({
-        journal: new Journal({ home: place.root, workspace }),
+        ...source,
+        ...{ journal, displaced },
         attribution: {
           ...{ writer: makeWriterId(os.hostname(), 7, Buffer.alloc(8, 7)), chat_id },
           ...{ conversation: chat_id, turn: 'T', message_id: id, tool_call_id: 'c1', tool_name: 'write' },
@@ -157,10 +162,10 @@ describe('a turn whose process died', () => {
         newFileMode: 0o644,
         wait: { timeoutMs: null, signal: null, onWait: null },
         liveness: { isWriterAlive: async () => true, isMessageInLog: async () => false },
-        ...{ now: place.now, newId: () => newMessageId(place) },
       })
       const observed = await sink.observe(file)
       await sink.publish({ realPath: file, observed, bytes: Buffer.from('new') })
+      await displaced.settle()
       if (found === null) rmSync(file)
       else writeFileSync(file, found)
       await demoTurn(place)
