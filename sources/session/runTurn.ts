@@ -9,7 +9,7 @@ import type { Step } from '../conversation/appendPlan.ts'
 import { familyOf } from '../conversation/library.ts'
 import type { ChainItem, Message } from '../conversation/message.ts'
 import type { WriterLock } from '../conversation/writers.ts'
-import { DisplacedFiles, type ForeignBytes } from '../edits/displaced.ts'
+import { DisplacedFiles } from '../edits/displaced.ts'
 import { Journal } from '../edits/journal.ts'
 import { journalPathOf } from '../edits/journalLine.ts'
 import { observeTracked } from '../edits/observe.ts'
@@ -23,7 +23,8 @@ import { installDocs } from './installDocs.ts'
 import { makeCurrent } from './makeCurrent.ts'
 import { type OpenedTarget, openTarget, type TurnTarget } from './openTarget.ts'
 import { newMessageId, type Place, workspaceOf } from './place.ts'
-import { TurnLog, type TurnNotice } from './turnLog.ts'
+import { TurnLog } from './turnLog.ts'
+import { makeNotices, noticeOf } from './turnNotices.ts'
 import { attributionOf, makeTurnTools, type TurnToolsOptions } from './turnTools.ts'
 import { withWriter } from './withWriter.ts'
 
@@ -268,34 +269,4 @@ function findUnanswered({ shown, conversation, standing }: OpenedTarget): ChainI
 
 function systemTextOf(messages: ReadonlyArray<Message>): string {
   return messages.find(({ role }) => role === 'system')?.content ?? ''
-}
-
-function noticeOf(bytes: ForeignBytes): TurnNotice {
-  const written = `another program wrote to '${bytes.path}' while it was being changed`
-  return bytes.type === 'kept'
-    ? {
-        code: 'foreign_bytes_kept',
-        text: `${written}; what it wrote is kept as snapshot ${bytes.sha256}`,
-        chat_id: null,
-      }
-    : {
-        code: 'foreign_bytes_lost',
-        text: `${written}, and what it wrote could not be kept: ${bytes.reason}`,
-        chat_id: null,
-      }
-}
-
-/** Notices that come up before the turn has told that it started are told directly after. */
-function makeNotices(emit: (event: TurnEvent) => void) {
-  let waiting: TurnNotice[] | null = []
-  return {
-    tell: (notice: TurnNotice) => {
-      if (waiting === null) emit({ type: 'notice', ...notice })
-      else waiting.push(notice)
-    },
-    flush: () => {
-      for (const notice of waiting ?? []) emit({ type: 'notice', ...notice })
-      waiting = null
-    },
-  }
 }
