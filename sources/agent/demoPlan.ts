@@ -93,7 +93,7 @@ function testMove(sight: Sight, done = ''): Move {
   const failed = /^(?:# |ℹ )fail (\d+)$/m.exec(run.result)?.[1]
   if (failed !== undefined)
     return say(`${failed} of the tests fail${failed === '1' ? 's' : ''}; ask me to fix it.`)
-  return say(`The tests did not run: ${firstLine(run.result)} Run \`${TEST_COMMAND}\` yourself to check.`)
+  return say(`The tests did not run (${firstLine(run.result)}). Run \`${TEST_COMMAND}\` yourself to check.`)
 }
 
 function noteMove(sight: Sight): Move {
