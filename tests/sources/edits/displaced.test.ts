@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   closeSync,
@@ -97,15 +97,17 @@ describe.each([
     expect(tempFiles(place.workspace.root)).toEqual([])
   })
 
-  test('between two edits is stored before the second one, not only at the end', async () => {
+  test('between two edits is stored before the second one is written down', async () => {
     const place = makePlace()
     const file = put(place.workspace.root, 'f.txt', 'old')
+    const other = path.join(place.workspace.root, 'other')
     const log = openAs('a', file)
-    const { foreign, edit } = turnIn(place, withoutSwap)
+    const { displaced, edit } = turnIn(place, withoutSwap)
     await edit(file, 'new')
+    const sink = makeSink(place, { displaced })
+    const observed = await sink.observe(other)
     writeSync(log, ' tag')
-    await edit(path.join(place.workspace.root, 'other'), 'x')
-    expect(foreign).toEqual([kept('f.txt', 'old tag')])
+    await sink.publish({ realPath: other, observed, bytes: Buffer.from('x') })
     expect(types(place)).toEqual(['edit', 'outside', 'outside', 'edit'])
   })
 
@@ -215,6 +217,37 @@ test('a file that is replaced by a copy, for want of hard links, is looked at it
   expect(isStored(place, 'old tag')).toBe(true)
   expect(foreign).toEqual([kept('f.txt', 'old tag')])
 })
+
+test.runIf(spawnSync('python3', ['--version']).status === 0)(
+  'a program that writes through a mapped page, which changes no time at once, is seen at the end',
+  async () => {
+    const place = makePlace()
+    const file = put(place.workspace.root, 'f.txt', 'old text')
+    const { displaced, foreign, edit } = turnIn(place)
+    const mapper = spawn('python3', ['-c', writeMapped, file])
+    await once(mapper.stdout, 'data')
+    await edit(file, 'new')
+    mapper.stdin.write('\n')
+    await once(mapper.stdout, 'data')
+    await displaced.settle()
+    mapper.stdin.end()
+    await once(mapper, 'exit')
+    expect(foreign).toEqual([kept('f.txt', 'old TAG!')])
+  },
+)
+
+/** The page is made dirty first: only the first write to a clean one changes the file's time. */
+const writeMapped = `
+import mmap, sys
+with open(sys.argv[1], 'r+b') as file:
+    page = mmap.mmap(file.fileno(), 0)
+    page[0:1] = b'o'
+    print('ready', flush=True)
+    sys.stdin.readline()
+    page[4:8] = b'TAG!'
+    print('written', flush=True)
+    sys.stdin.readline()
+`
 
 describe('the files that stay open', () => {
   test('are as many as the limit says, the oldest looked at a last time and closed', async () => {

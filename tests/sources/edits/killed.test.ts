@@ -1,11 +1,23 @@
-import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { DisplacedFiles } from '../../../sources/edits/displaced.ts'
+import { sha256Of } from '../../../sources/edits/fileState.ts'
 import { Journal, type JournalPlace } from '../../../sources/edits/journal.ts'
 import { settleLines } from '../../../sources/edits/unsettled.ts'
 import {
   isStored,
+  makeDisplaced,
   makePlace,
   makeSink,
   newId,
@@ -38,7 +50,11 @@ function task(place: JournalPlace, file: string, changes: Partial<WorkerTask>): 
 
 async function settle(
   place: JournalPlace,
-  { turn = null, inLog = '' }: { turn?: string | null; inLog?: string } = {},
+  {
+    turn = null,
+    inLog = '',
+    displaced,
+  }: { turn?: string | null; inLog?: string; displaced?: DisplacedFiles } = {},
 ) {
   return settleLines({
     journal: new Journal(place),
@@ -50,6 +66,7 @@ async function settle(
     isMessageInLog: async (conversation, id) => conversation === 'conv' && id === inLog,
     now: () => testTime,
     newId,
+    ...(displaced && { displaced }),
   })
 }
 
@@ -99,6 +116,26 @@ describe('a process killed in the middle of an edit', () => {
     const lines = readLines(place)
     expect(lines.map(({ type }) => type)).toEqual(['edit', 'outside', 'outside'])
     expect(lines[2]?.after).toMatchObject({ sha256: lines[0]?.after.sha256, mode: lines[0]?.after.mode })
+    expect(tempFiles(place.workspace.root)).toEqual([])
+  })
+
+  test('leaves a replaced file that is looked at until the turn that judges it ends', async () => {
+    const place = makePlace()
+    const file = put(place.workspace.root, 'a', 'old')
+    const log = openSync(file, 'a')
+    try {
+      await runWorker(script, task(place, file, { killAt: 'exchanged' }))
+      const told: unknown[] = []
+      const displaced = makeDisplaced(place, { onForeign: (bytes) => told.push(bytes) })
+      await settle(place, { displaced })
+      writeSync(log, ' tag')
+      await displaced.settle()
+      expect(isStored(place, 'old tag')).toBe(true)
+      expect(told).toEqual([{ type: 'kept', path: 'a', sha256: sha256Of(Buffer.from('old tag')) }])
+    } finally {
+      closeSync(log)
+    }
+    expect(textOf(file)).toBe('new')
     expect(tempFiles(place.workspace.root)).toEqual([])
   })
 
