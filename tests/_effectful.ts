@@ -22,6 +22,7 @@ export const effectful: ReadonlyArray<string> = [
   'sources/conversation/transcript.ts',
   'sources/conversation/writers.ts',
   'sources/edits/anchor.ts',
+  'sources/edits/displaced.ts',
   'sources/edits/exchange.ts',
   'sources/edits/fileState.ts',
   'sources/edits/journal.ts',

@@ -1,14 +1,17 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { TurnEvent } from '../../../sources/agent/events.ts'
 import { Conversation } from '../../../sources/conversation/conversation.ts'
 import { readCurrentBranch } from '../../../sources/conversation/currentBranch.ts'
 import { makeWriterId } from '../../../sources/conversation/ids.ts'
 import type { Message } from '../../../sources/conversation/message.ts'
 import { DisplacedFiles } from '../../../sources/edits/displaced.ts'
 import { makeEditSink } from '../../../sources/edits/editSink.ts'
+import { sha256Of } from '../../../sources/edits/fileState.ts'
 import { Journal } from '../../../sources/edits/journal.ts'
+import { snapshotPath } from '../../../sources/edits/snapshots.ts'
 import { newMessageId, type Place, workspaceOf } from '../../../sources/session/place.ts'
 import { TurnLog, type TurnNotice } from '../../../sources/session/turnLog.ts'
 import { assistant, call, user } from '../conversation/_messages.ts'
@@ -184,6 +187,45 @@ describe('a turn whose process died', () => {
 })
 
 describe('a turn', () => {
+  it.each([['tool_result'], ['assistant_chunk']])(
+    'keeps what another program writes into a file that it replaced, at a %s, and says so before it ends',
+    async (at) => {
+      const place = makePlace()
+      const file = path.join(place.cwd, 'NOTES.md')
+      writeFileSync(file, 'mine\n')
+      const log = openSync(file, 'a')
+      const events: TurnEvent[] = []
+      let isWritten = false
+      const emit = (event: TurnEvent) => {
+        const isReplaced = events.some(({ type }) => type === 'tool_result') || event.type === 'tool_result'
+        if (isReplaced && event.type === at && !isWritten) {
+          writeSync(log, 'foreign-tag\n')
+          isWritten = true
+        }
+        events.push(event)
+      }
+      try {
+        await demoTurn(place, {
+          ...{ prompt: 'write a note', target: { type: 'new' } },
+          overrides: { access_mode: 'workspace-edit' },
+          emit,
+        })
+      } finally {
+        closeSync(log)
+      }
+      const sha256 = sha256Of(Buffer.from('mine\nforeign-tag\n'))
+      expect(readFileSync(snapshotPath(place.root, sha256), 'utf8')).toBe('mine\nforeign-tag\n')
+      expect(readFileSync(file, 'utf8')).toContain('# Notes')
+      expect(events.filter(({ type }) => type === 'notice')).toEqual([
+        {
+          ...{ type: 'notice', code: 'foreign_bytes_kept', chat_id: null },
+          text: `another program wrote to 'NOTES.md' while it was being changed; what it wrote is kept as snapshot ${sha256}`,
+        },
+      ])
+      expect(events.at(-1)?.type).toBe('turn_finished')
+    },
+  )
+
   it('begins a chat that becomes the current one, with its messages in order and its end', async () => {
     const place = makePlace()
     const { outcome, events } = await demoTurn(place, { target: { type: 'new' } })
