@@ -40,6 +40,11 @@ export interface Publication {
   readonly after: { readonly bytes: Buffer; readonly side: FileSide; readonly mode: number } | null
   /** Stores bytes that were found and are neither side; when it throws, they stay in the temporary file. */
   readonly keepForeign: (found: FoundFile) => Promise<void>
+  /**
+   * Gets bytes that were found instead of the `before` side and went back to their name. Others saw our bytes there
+   * meanwhile, and may save what they made of those over them.
+   */
+  readonly onReturned: (found: FoundFile) => void
   /** Gets each file that loses its name here: a program that has it open may write in it later. */
   readonly keepOpen: KeepOpen
   /** Null: this system cannot exchange two paths in one step. */
@@ -111,8 +116,10 @@ async function changeFile(work: Work, after: NonNullable<Work['after']>): Promis
     throw errnoOf(error) === 'ENOENT' ? fileChanged(work.realPath, error) : error
   }
   await work.step('exchanged')
-  if (!(await dropExpected(work))) {
+  const found = await dropExpected(work)
+  if (found !== 'dropped') {
     await exchangeBack(work)
+    if (found !== 'no_bytes') work.onReturned(found)
     throw fileChanged(work.realPath)
   }
   await work.step('temp_removed')
@@ -168,7 +175,7 @@ async function deleteFile(work: Work): Promise<void> {
     throw errnoOf(error) === 'ENOENT' ? fileChanged(work.realPath, error) : error
   }
   await work.step('moved_away')
-  if (!(await dropExpected(work))) {
+  if ((await dropExpected(work)) !== 'dropped') {
     await putBack(work)
     await dropTemp(work)
     await work.anchor.sync()
@@ -233,18 +240,27 @@ async function writeNew(file: string, { bytes, mode }: { bytes: Buffer; mode: nu
   }
 }
 
-/** Removes the temporary file when it is the file that was to be replaced; false: it is something else. */
-async function dropExpected({ temp, before, keepOpen, step }: Work): Promise<boolean> {
+/** Removes the temporary file when it is the file that was to be replaced; else gives the bytes that are there instead. */
+async function dropExpected({
+  temp,
+  before,
+  keepOpen,
+  step,
+}: Work): Promise<'dropped' | 'no_bytes' | FoundFile> {
   const { fd, look } = await openLook(temp, justHash)
-  if (fd === null) return false
+  if (fd === null) return 'no_bytes'
   if (!isLookOf(look, before)) {
-    closeSync(fd)
-    return false
+    try {
+      const again = look.sha256 === before.sha256 ? null : await lookInto(fd, true, null)
+      return again?.kind === 'file' && again.bytes !== null ? { ...again, bytes: again.bytes } : 'no_bytes'
+    } finally {
+      closeSync(fd)
+    }
   }
   keepOpen({ fd, sha256: look.sha256 })
   await step('looked_at')
   unlinkSync(temp)
-  return true
+  return 'dropped'
 }
 
 /** Removes the temporary file when its bytes are known to be one of the two sides, or were stored just now. */

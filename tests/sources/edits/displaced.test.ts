@@ -397,6 +397,7 @@ async function publishDirectly(
     ...{ realPath: file, lineId, before: line.before },
     after: text === null ? null : { bytes: Buffer.from(text), side: line.after, mode: 0o644 },
     keepForeign: async () => {},
+    onReturned: () => {},
     keepOpen: (nameless) => displaced.keep(line, nameless),
     swap: withoutSwap ? null : await loadSwap(),
   })

@@ -52,6 +52,7 @@ async function publication(realPath: string, { before, after, mode, at, act, wit
     after:
       after === null ? null : { bytes: Buffer.from(after), side: side(after, mode), mode: mode ?? 0o644 },
     keepForeign: async (found) => void kept.push(found.bytes.toString()),
+    onReturned: () => {},
     keepOpen: ({ fd }) => closeSync(fd),
     swap: withoutSwap ? null : await loadSwap(),
     onStep: (step) => {
