@@ -79,8 +79,9 @@ function loadQuick(): { readonly run: Run } {
 
 function isQuick(): boolean {
   try {
-    const { command, resume } = parseArguments(argv)
-    return resume === null && quickNames.some((name) => name === command)
+    const { command, resume, globals } = parseArguments(argv)
+    // Help belongs to the modules: clipanion's usage text knows only options that were made by its own copy.
+    return !globals.help && resume === null && quickNames.some((name) => name === command)
   } catch {
     // Reported by the program itself, which parses again with the right way of printing.
     return false
