@@ -18,8 +18,9 @@ export class RunCommand extends TurnCommand {
     description: 'let the agent do one turn; the answer goes to stdout',
     details: `
       The prompt is what the arguments say; text from a pipe or a file is appended to it, and alone it is the prompt.
-      Every run begins a new chat unless \`--continue\` or \`--branch\` says otherwise. \`--branch\` without a prompt answers
-      the last message of that branch if it has no answer yet.
+      Every run begins a new chat unless \`--continue\` or \`--branch\` says otherwise. Without a prompt these
+      two answer the last message of the branch if it has no final answer yet: also after Ctrl-C, a failure, or the step
+      limit.
 
       A call that needs approval is denied, and the turn goes on, unless \`--approve\` says \`shell\` or \`all\`. With
       \`--json\`, every event is one line of JSON. Ctrl-C completes the turn as cancelled.
@@ -47,7 +48,7 @@ export class RunCommand extends TurnCommand {
     const overrides = this.readOverrides()
     const isApproved = parseApproval(this.approve ?? 'none')
     const prompt = await this.#readPrompt()
-    if (prompt === null && target.type !== 'branch') {
+    if (prompt === null && target.type === 'new') {
       throw usageError('there is no prompt', 'give it as an argument or through a pipe')
     }
     const place = await this.preparePlace()
@@ -98,6 +99,7 @@ export class RunCommand extends TurnCommand {
       print.warn('the turn was stopped at its step limit')
       print.hint(`go on with \`${goOn}\`, or give it more with \`--max-steps\``)
     }
+    if (stopReason === 'error') print.hint(`go on with \`${goOn}\``)
     if (stopReason === 'cancelled') print.note(`cancelled; go on with \`${goOn}\``)
   }
 }

@@ -13,7 +13,6 @@ import { DisplacedFiles } from '../edits/displaced.ts'
 import { Journal } from '../edits/journal.ts'
 import { journalPathOf } from '../edits/journalLine.ts'
 import { observeTracked } from '../edits/observe.ts'
-import { CassError } from '../errors.ts'
 import type { HoldWait } from '../workspace/hold.ts'
 import { makeIsClosed } from '../workspace/ownSpelling.ts'
 import type { Workspace } from '../workspace/root.ts'
@@ -26,10 +25,11 @@ import { newMessageId, type Place, workspaceOf } from './place.ts'
 import { TurnLog } from './turnLog.ts'
 import { makeNotices, noticeOf } from './turnNotices.ts'
 import { attributionOf, makeTurnTools, type TurnToolsOptions } from './turnTools.ts'
+import { findUnanswered, refuseAnsweredElsewhere } from './unanswered.ts'
 import { withWriter } from './withWriter.ts'
 
 export interface TurnOptions {
-  /** Null: the last user message of the branch is answered, if it has no answer yet. */
+  /** Null: the last user message of the branch is answered, if it has no final answer yet. */
   readonly prompt: string | null
   readonly target: TurnTarget
   readonly overrides: ConfigOverrides
@@ -228,12 +228,15 @@ async function beginTurn(
     turn,
     message: { role: 'user' as const, content: prompt ?? '', ts: place.now().toISOString() },
   }
-  await log.save((graph, deadWriters): Step[] => [
-    ...complete(log, graph, deadWriters),
-    ...(opening === null ? [] : [log.step({ ...opening, turn: null })]),
-    { type: 'begin', turn, ...(asked === null ? {} : { leaf: asked.parent }) },
-    ...(asked === null ? [log.step(user)] : []),
-  ])
+  await log.save((graph, deadWriters): Step[] => {
+    if (asked !== null) refuseAnsweredElsewhere(graph, { head: log.head, writer: writer.id, deadWriters })
+    return [
+      ...complete(log, graph, deadWriters),
+      ...(opening === null ? [] : [log.step({ ...opening, turn: null })]),
+      { type: 'begin', turn, ...(asked === null ? {} : { leaf: asked.parent }) },
+      ...(asked === null ? [log.step(user)] : []),
+    ]
+  })
   if (opening !== null) {
     await makeCurrent(place, {
       seen: opened.current,
@@ -250,21 +253,6 @@ async function beginTurn(
 /** Events name files as the journal does: relative to the workspace, absolute only outside it. */
 function withJournalPath(event: TurnEvent, root: string): TurnEvent {
   return event.type === 'file_changed' ? { ...event, path: journalPathOf(root, event.path) } : event
-}
-
-/** A branch without a prompt can only be answered where the user has the last word. */
-function findUnanswered({ shown, conversation, standing }: OpenedTarget): ChainItem {
-  const items = conversation.items(shown, 'outline', standing.head)
-  const last = items.findLast(({ message }) => message.notice === undefined)
-  if (last?.message.role === 'user') return last
-  throw new CassError(
-    'no_prompt',
-    `the last message of '${conversation.chatIdOf(standing.head)}' is answered, and there is no prompt`,
-    {
-      kind: 'usage',
-      hint: 'give a prompt as an argument or through a pipe',
-    },
-  )
 }
 
 function systemTextOf(messages: ReadonlyArray<Message>): string {

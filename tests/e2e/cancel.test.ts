@@ -45,7 +45,9 @@ describe.concurrent('Ctrl-C', () => {
     child.signal('SIGINT')
     const { exitCode, stderr } = await child.ended
     expect(exitCode).toBe(130)
-    expect(stderr).toMatch(/go on with `cass run --branch \S+`/)
+    const [, chat = ''] = /go on with `cass run --branch (\S+)`/.exec(stderr) ?? []
+    world.provider.setScript(['Going on.'])
+    expect(await world.ok(['run', '--branch', chat])).toBe('Going on.')
   })
 
   test.for(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(

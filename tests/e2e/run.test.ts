@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { checkedEvents } from './_events.ts'
-import { call, test } from './_world.ts'
+import { call, test, type World } from './_world.ts'
 
 const edit = call('edit', {
   path: 'src/money.js',
@@ -105,6 +105,30 @@ describe.concurrent('cass run', () => {
     expect(again).toMatchObject({ exitCode: 2, stdout: '' })
     expect(again.stderr).toMatch(/is answered[\s\S]*\nhint: give a prompt/)
     expect(world.bodies()).toHaveLength(2)
+  })
+
+  test.for<[string, Parameters<World['provider']['setScript']>[0], string[]]>([
+    ['the step limit', [call('ls', {})], ['--max-steps', '1']],
+    ['a broken stream', [{ steps: [{ text: 'Half an' }, { act: 'drop' }] }], []],
+  ])('what a turn says at %s about going on can be typed', async ([, script, options], { world }) => {
+    world.provider.setScript(script)
+    const { exitCode, stderr } = await world.run(['run', ...options, 'first'])
+    expect(exitCode).toBe(1)
+    const [, chat = ''] = /go on with `cass run --branch (\S+)`/.exec(stderr) ?? []
+    world.provider.setScript(['done', 'never'])
+    expect(await world.ok(['run', '--branch', chat])).toBe('done')
+    const prompts = world
+      .bodies()
+      .at(-1)
+      .messages.filter(({ content }: { content: string }) => content === 'first')
+    expect(prompts).toHaveLength(1)
+    expect((await world.run(['run', '--continue'])).exitCode).toBe(2)
+  })
+
+  test('--continue without a prompt goes on with the current branch', async ({ world }) => {
+    world.provider.setScript([call('ls', {}), 'done'])
+    await world.run(['run', '--max-steps', '1', 'first'])
+    expect(await world.ok(['run', '--continue'])).toBe('done')
   })
 
   test('text from a pipe or a file is the prompt, or stands behind it', async ({ world }) => {
