@@ -38,10 +38,11 @@ export async function prepareCall(
     return failed(call, messageId, texts.brokenArguments(input.cause, { cut: isCut }))
   }
   const tool = settings.tools.find((candidate) => candidate.name === name)
-  if (tool === undefined) return failed(call, messageId, `unknown tool \`${name}\``)
+  // Asked also about a tool that is not offered: only the policy knows whether its mode is the reason.
   const decision = await decide(settings, call, input.value)
   if (decision === null) return cancelled(call, messageId)
   if (decision.type === 'deny') return failed(call, messageId, decision.reason)
+  if (tool === undefined) return failed(call, messageId, `unknown tool \`${name}\``)
   if (decision.type === 'ask') {
     const refusal = await askUser(settings, { call, input, decision })
     if (settings.signal.aborted) return cancelled(call, messageId)

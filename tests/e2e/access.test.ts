@@ -37,6 +37,11 @@ describe.concurrent('what a run may do', () => {
     world.provider.setScript([call('write', { path: 'new.txt', content: 'x' }), touch, 'No.'])
     await world.ok(['run', '--readonly', '--approve', 'all', 'write'])
     expect(toolNames(world.bodies()[0])).toEqual(['ls', 'read', 'grep'])
+    const results = world.bodies()[2].messages.filter(({ role }: { role: string }) => role === 'tool')
+    expect(results.map(({ content }: { content: string }) => content)).toEqual([
+      'write/edit tools are unavailable in read-only mode',
+      'shell is unavailable in read-only mode',
+    ])
     expect(existsSync(join(world.workspace, 'new.txt'))).toBe(false)
     expect(existsSync(join(world.workspace, 'marker'))).toBe(false)
   })

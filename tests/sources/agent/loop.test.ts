@@ -192,6 +192,13 @@ describe('a call that cannot run', () => {
     expect(recorded[1]).toMatchObject({ ok: false, content: 'unknown tool `fly`' })
   })
 
+  it('of a tool that the mode does not offer is told that, not that there is no such tool', async () => {
+    const { recorded } = await runScript([{ calls: [makeCall('c1', 'edit', {})] }, { text: 'ok' }], {
+      decide: () => ({ type: 'deny', reason: 'write/edit tools are unavailable in read-only mode' }),
+    })
+    expect(recorded[1]!.content).toBe('write/edit tools are unavailable in read-only mode')
+  })
+
   it('that the policy denies is told the reason, and the turn goes on', async () => {
     const { recorded, result } = await runScript([{ calls: [makeCall('c1', 'shell', {})] }, { text: 'ok' }], {
       tools: [makeTool('shell', () => expect.unreachable())],
