@@ -7,6 +7,9 @@ export interface BranchCandidate {
   readonly name: string | null
 }
 
+/** Names the first branch of the current conversation, so no other branch can be named so. */
+export const FIRST_BRANCH = 'main'
+
 const MAX_NAME_LENGTH = 64
 /** More would fill a screen; `data` has them all. */
 const MAX_LISTED = 8
@@ -81,6 +84,7 @@ export function checkBranchName(name: string, taken: Iterable<string>): void {
 }
 
 const RULES: ReadonlyArray<{ readonly text: string; readonly breaks: (name: string) => boolean }> = [
+  { text: 'it always means the first branch', breaks: (name) => name === FIRST_BRANCH },
   { text: 'it is empty', breaks: (name) => name === '' },
   {
     text: `it is longer than ${MAX_NAME_LENGTH} characters`,

@@ -1,4 +1,4 @@
-import { matchBranch } from '../conversation/branchName.ts'
+import { FIRST_BRANCH, matchBranch } from '../conversation/branchName.ts'
 import { Conversation } from '../conversation/conversation.ts'
 import { readCurrentBranch } from '../conversation/currentBranch.ts'
 import { findChat } from '../conversation/library.ts'
@@ -47,6 +47,10 @@ function namedChat(place: Place, name: string): string {
   const isLive = ({ retired }: Branch) => !retired
   const isNamed = (branch: Branch) => branch.name === name
   const namesakes = [...family, ...others].filter(isNamed)
+  // Other programs, and older versions of this one, may have given the name away.
+  const current =
+    name === FIRST_BRANCH && namesakes.length === 0 ? readCurrentBranch(place.root, place.cwd) : null
+  if (current !== null) return current.conversation
   // The whole name of a retired branch is not taken for the beginning of a live one's.
   const isWanted = namesakes.length === 0 || namesakes.some(isLive) ? isLive : isNamed
   try {

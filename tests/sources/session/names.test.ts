@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
+import { Conversation } from '../../../sources/conversation/conversation.ts'
 import { readCurrentBranch } from '../../../sources/conversation/currentBranch.ts'
+import { saveConversation } from '../../../sources/conversation/save.ts'
 import { WriterLock } from '../../../sources/conversation/writers.ts'
 import { CassError } from '../../../sources/errors.ts'
 import { createBranch } from '../../../sources/session/createBranch.ts'
@@ -12,7 +14,7 @@ import { renameBranch } from '../../../sources/session/renameBranch.ts'
 import { resolveSpec } from '../../../sources/session/resolveSpec.ts'
 import { retireBranch } from '../../../sources/session/retireBranch.ts'
 import { switchBranch } from '../../../sources/session/switchBranch.ts'
-import { demoTurn, later, makePlace, seedChat, TURN } from './_session.ts'
+import { demoTurn, later, makePlace, seedChat, TURN, takeWriter } from './_session.ts'
 
 async function makeChat() {
   const place = makePlace()
@@ -24,6 +26,44 @@ async function makeChat() {
 }
 
 const found = (place: Place, name: string) => findBranch(place, { type: 'named', name }).chat_id
+
+describe('main', () => {
+  it('names the first branch of the current conversation, also from another of its branches', async () => {
+    const { place, chat_id, make } = await makeChat()
+    await make('mainline')
+    await switchBranch(place, { branch: 'mainline' })
+    expect(found(place, 'main')).toBe(chat_id)
+    expect(await resolveSpec(place, 'main')).toEqual({ kind: 'branch', id: chat_id })
+    expect(locatePlace(place, 'main:2')).toMatchObject({ chat_id })
+    const target = { type: 'branch', branch: 'main' } as const
+    expect((await demoTurn(place, { target })).outcome.chat_id).toBe(chat_id)
+    expect(await switchBranch(place, { branch: 'main' })).toMatchObject({ chat_id })
+  })
+
+  it('is refused as the name of a branch, and names nothing in a folder without a chat', async () => {
+    const { place, make } = await makeChat()
+    await make('x')
+    const refusal = { code: 'bad_branch_name', kind: 'usage' }
+    await expect(make('main')).rejects.toMatchObject(refusal)
+    await expect(renameBranch(place, { branch: 'x', name: 'main' })).rejects.toMatchObject(refusal)
+    expect(() => found(makePlace(), 'main')).toThrow("no branch is named 'main'")
+  })
+
+  it('is the branch that another program named so, where there is one', async () => {
+    const { place, chat_id } = await makeChat()
+    const conversation = Conversation.open(place.root, chat_id)
+    const writer = await takeWriter(place)
+    const at = place.now().toISOString()
+    const options = { checkpoint: `${chat_id}:2:user`, name: null, switchTo: false }
+    const { chat_id: id } = await createBranch(place, options)
+    await saveConversation(conversation, {
+      ...{ writer, now: place.now },
+      plan: () => [{ type: 'rename', head: id, writer: writer.id, at, name: 'main' }],
+    })
+    await writer.release()
+    expect(found(place, 'main')).toBe(id)
+  })
+})
 
 describe('the name of a retired branch', () => {
   it('that was given away again is that of the living one, to every verb', async () => {
