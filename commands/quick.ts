@@ -2,10 +2,12 @@ import { BranchCommand } from './branch.ts'
 import { BranchesCommand } from './branches.ts'
 import { CheckpointsCommand } from './checkpoints.ts'
 import { FsckCommand } from './fsck.ts'
+import { LogCommand } from './log.ts'
 import type { LoadCommand } from './manifest.ts'
 import { makeProgram } from './program.ts'
 import type { QuickName } from './quickNames.ts'
 import { ResolveCommand } from './resolve.ts'
+import { RunCommand } from './run.ts'
 import { ShowCommand } from './show.ts'
 import { SwitchCommand } from './switch.ts'
 
@@ -15,7 +17,9 @@ export const quickCommands: Readonly<Record<QuickName, LoadCommand>> = {
   branches: async () => BranchesCommand,
   checkpoints: async () => CheckpointsCommand,
   fsck: async () => FsckCommand,
+  log: async () => LogCommand,
   resolve: async () => ResolveCommand,
+  run: async () => RunCommand,
   show: async () => ShowCommand,
   switch: async () => SwitchCommand,
 }

@@ -78,7 +78,7 @@ async function bundle(folder) {
       main: 'commands/main.ts',
       usage: 'commands/usage.ts',
       index: 'sources/index.ts',
-      [diffModule]: 'diff',
+      ...Object.fromEntries([...laterPackages].map(([path, name]) => [name, path])),
     },
     format: 'esm',
     splitting: true,
@@ -106,17 +106,31 @@ async function bundle(folder) {
   return withoutFolder(metafile, folder)
 }
 
-const diffModule = 'package-diff'
+/** The heavy packages, which only some commands load and only when they need them, and the modules that hold them. */
+const laterPackages = new Map([
+  ['chalk', 'package-chalk'],
+  ['diff', 'package-diff'],
+  ['enquirer', 'package-enquirer'],
+  ['ignore', 'package-ignore'],
+  ['openai', 'package-openai'],
+  ['undici', 'package-undici'],
+  ['undici/lib/dispatcher/agent.js', 'package-undici-agent'],
+])
 
 /** What the stub loads on demand comes from the modules beside it, or from where the package is installed. */
 const leaveToModules = {
   name: 'leave-to-modules',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^\.\/(main|usage)\.ts$/ }, ({ path }) => ({
-      path: path.replace('.ts', '.js'),
-      external: true,
-    }))
-    onResolve({ filter: /^diff$/ }, () => ({ path: `./${diffModule}.js`, external: true }))
+    onResolve({ filter: /^\.\/(main|usage)\.ts$/ }, ({ path, resolveDir }) => {
+      const isCommand = resolveDir === join(repository, 'commands')
+      return isCommand ? { path: path.replace('.ts', '.js'), external: true } : undefined
+    })
+    onResolve({ filter: /^[a-z]/ }, ({ path }) => {
+      const name = laterPackages.get(path)
+      return name === undefined ? undefined : { path: `./${name}.js`, external: true }
+    })
+    // It finds its program from where it is installed.
+    onResolve({ filter: /^@vscode\/ripgrep$/ }, ({ path }) => ({ path, namespace: 'required' }))
     // By require, which spares the command that takes a lock the start of the whole ES module loader.
     onResolve({ filter: /^fs-native-extensions$/ }, ({ kind, path }) =>
       kind === 'dynamic-import' ? { path, namespace: 'required' } : { path, external: true },

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { errnoOf } from '../errors.ts'
 import { acquireLock } from '../files/lockFile.ts'
@@ -34,14 +43,13 @@ export async function installDocs(place: Place): Promise<string> {
   return folder
 }
 
-/** A hash over the names and bytes of all bundled files. */
+/** A hash over the names, sizes and times of all bundled files: reading them would be a part of every turn's start. */
 export function hashOf(folder: string): string {
   const hash = createHash('sha256')
-  for (const name of filesIn(folder))
-    hash
-      .update(`${name}\0`)
-      .update(readFileSync(path.join(folder, name)))
-      .update('\0')
+  for (const name of filesIn(folder)) {
+    const { size, mtimeMs } = statSync(path.join(folder, name))
+    hash.update(`${name}\0${size}\0${mtimeMs}\0`)
+  }
   return hash.digest('hex').slice(0, 16)
 }
 
