@@ -197,5 +197,10 @@ function firstLine(text: string): string {
   const cut = line.slice(0, DETAIL_LENGTH)
   // A character of two units counts as one, and is never cut in two.
   const hasPairs = line.length > DETAIL_LENGTH && /[\ud800-\udbff]/.test(cut)
-  return (hasPairs ? Array.from(line).slice(0, DETAIL_LENGTH).join('') : cut).trimEnd()
+  return copyOf((hasPairs ? Array.from(line).slice(0, DETAIL_LENGTH).join('') : cut).trimEnd())
+}
+
+/** The same text without the one that it was cut from, which the engine would keep alive as long as its piece. */
+function copyOf(text: string): string {
+  return ` ${text}`.slice(1)
 }
