@@ -172,6 +172,33 @@ describe.each([
     expect(tempFiles(place.workspace.root)).toEqual([])
   })
 
+  test('is stored, and told, when it went back and was saved over by who had read ours', async () => {
+    const place = makePlace()
+    const file = put(place.workspace.root, 'f.txt', 'old')
+    const { displaced, foreign, edit } = turnIn(place, withoutSwap)
+    const refused = edit(file, 'new', {
+      before_exchange: () => writeFileSync(file, 'theirs'),
+      exchanged_back: () => writeFileSync(file, 'new, saved by them'),
+    })
+    await expect(refused).rejects.toMatchObject({ code: 'file_changed' })
+    await displaced.settle()
+    expect(isStored(place, 'theirs')).toBe(true)
+    expect(foreign).toEqual([kept('f.txt', 'theirs')])
+    expect(types(place)).toEqual(['edit', 'outside', 'void', 'outside'])
+    expect(readLines(place).at(-1)?.after.sha256).toBe(sha256Of(Buffer.from(textOf(file))))
+  })
+
+  test('is stored when it went back and is still there, which is nothing to tell of', async () => {
+    const place = makePlace()
+    const file = put(place.workspace.root, 'f.txt', 'old')
+    const { displaced, foreign, edit } = turnIn(place, withoutSwap)
+    const refused = edit(file, 'new', { before_exchange: () => writeFileSync(file, 'theirs') })
+    await expect(refused).rejects.toMatchObject({ code: 'file_changed' })
+    await displaced.settle()
+    expect([textOf(file), isStored(place, 'theirs')]).toEqual(['theirs', true])
+    expect([foreign, types(place)]).toEqual([[], ['edit', 'void']])
+  })
+
   test('is stored when the file was deleted', async () => {
     const place = makePlace()
     const file = put(place.workspace.root, 'f.txt', 'old')
@@ -185,7 +212,7 @@ describe.each([
     expect(foreign).toEqual([kept('f.txt', 'old tag')])
   })
 
-  test('is nothing to tell of when it writes nothing, or only what was there', async () => {
+  test('is nothing to tell of when it writes nothing, or only what was or is there', async () => {
     const place = makePlace()
     const { root } = place.workspace
     const { displaced, foreign, edit } = turnIn(place, withoutSwap)
@@ -193,11 +220,14 @@ describe.each([
     const same = openAs('r+', put(root, 'same', 'old'))
     const empty = openAs('r+', put(root, 'empty', 'old'))
     for (const name of ['untouched', 'same', 'empty']) await edit(path.join(root, name), 'new')
+    const ahead = openAs('r+', put(root, 'ahead', 'old'))
+    for (const text of ['new', 'newer']) await edit(path.join(root, 'ahead'), text)
     writeSync(same, 'old', 0)
+    writeSync(ahead, 'newer', 0)
     ftruncateSync(empty)
     await displaced.look()
     await displaced.settle()
-    expect(types(place)).toEqual(['edit', 'edit', 'edit'])
+    expect(new Set(types(place))).toEqual(new Set(['edit']))
     expect(foreign).toEqual([])
   })
 })
