@@ -1,12 +1,15 @@
 import { Option } from 'clipanion'
 import type { TurnEvent } from '../sources/agent/events.ts'
 import { CassError } from '../sources/errors.ts'
+import { chooseModel } from '../sources/session/chooseModel.ts'
+import { openTarget } from '../sources/session/openTarget.ts'
 import type { Place } from '../sources/session/place.ts'
 import { runTurn } from '../sources/session/runTurn.ts'
 import { refuseTogether } from './options.ts'
 import { type ApprovalRequest, askApproval } from './terminal/approval.ts'
 import { makeColours } from './terminal/colours.ts'
-import { makeLineReader } from './terminal/lineReader.ts'
+import { jobControl } from './terminal/jobControl.ts'
+import { type Keyboard, openKeyboard } from './terminal/keyboard.ts'
 import { makeProgress } from './terminal/progress.ts'
 import { type Overrides, TurnCommand } from './turnCommand.ts'
 
@@ -25,7 +28,7 @@ export class ChatCommand extends TurnCommand {
     details: `
       Begins a new chat unless BRANCH, \`--continue\` or \`--resume\` names one; its files appear with the first message.
       A call that needs approval is asked about. Ctrl-C in a turn cancels the turn, at the prompt it ends the chat, as
-      Ctrl-D and \`/quit\` do. \`cass\` alone is the same as \`cass chat\`.
+      Ctrl-D, \`/quit\`, \`quit\` and \`exit\` do; \`/help\` tells more. \`cass\` alone is the same as \`cass chat\`.
     `,
     examples: [
       ['A new chat in this folder', '$0 chat'],
@@ -46,7 +49,8 @@ export class ChatCommand extends TurnCommand {
         hint: 'use `cass run` in scripts and pipes',
       })
     }
-    return await this.#loop(await this.preparePlace(), { target, overrides })
+    const place = await this.preparePlace({ goesOn: target.type !== 'new' })
+    return await this.#loop(place, { target, overrides })
   }
 
   #target(): Target {
@@ -65,20 +69,39 @@ export class ChatCommand extends TurnCommand {
     place: Place,
     start: { readonly target: Target; readonly overrides: Overrides },
   ): Promise<number> {
-    const { print } = this.context
+    const { print, stdin, stderr } = this.context
     const colours = await makeColours(this.context, 'stderr')
-    const reader = makeLineReader(this.context)
+    // What stops every turn is said before anybody has typed a message.
+    const { modelId, accessMode } = await chooseModel(place, { overrides: start.overrides, demo: this.demo })
+    await openTarget(place, start.target, modelId)
+    print.note(`cass in ${place.cwd} · ${modelId} · ${accessMode}; /help tells more, /quit ends the chat`)
+    const keyboard = openKeyboard({ stdin, stderr, jobs: jobControl })
     let { target } = start
-    print.note(`cass in ${place.cwd}; /quit or Ctrl-D ends the chat`)
-    for (;;) {
-      const line = await reader.ask(colours.bold('> '))
-      if (line === null || line.trim() === '/quit') break
-      if (line.trim() === '') continue
-      target = (await this.#takeTurn(place, { ...start, target, prompt: line, colours })) ?? target
+    try {
+      for (;;) {
+        const line = await keyboard.ask(colours.bold('> '))
+        if (line === null || leavingWords.has(line.trim())) break
+        if (line.trim() === '' || this.#obey(line)) continue
+        target =
+          (await this.#takeTurn(place, { ...start, target, prompt: line, colours, keyboard })) ?? target
+      }
+    } finally {
+      keyboard.close()
     }
     if (target.type === 'branch' && !this.demo)
       print.data(`Resume this chat with: cass --resume ${target.branch}`)
     return 0
+  }
+
+  /** Answers what is no message but a word for the chat itself. */
+  #obey(line: string): boolean {
+    const word = /^(\/[a-z][\w-]*)(?:\s|$)/i.exec(line)?.[1]
+    if (word === undefined) return false
+    const { print } = this.context
+    if (word === '/help') print.note(chatHelp)
+    else
+      print.error(`unknown command '${word}'`, 'see /help; a message may begin with a blank and then with /')
+    return true
   }
 
   /** Gives where the next turn goes on, with the last message that was shown; null when the turn did not come to a branch. */
@@ -89,12 +112,15 @@ export class ChatCommand extends TurnCommand {
       readonly overrides: Overrides
       readonly prompt: string
       readonly colours: Parameters<typeof makeProgress>[1]
+      readonly keyboard: Keyboard
     },
   ): Promise<Target | null> {
     const { print, interrupts } = this.context
     const progress = makeProgress(print, turn.colours)
     const cancel = new AbortController()
     const stopListening = interrupts.listen(() => cancel.abort())
+    // The terminal sends no signal while the keyboard is ours.
+    const stopWatching = turn.keyboard.watch(() => cancel.abort())
     let isLineOpen = false
     const emit = (event: TurnEvent) => {
       if (event.type === 'assistant_chunk') {
@@ -112,7 +138,7 @@ export class ChatCommand extends TurnCommand {
       const { target, overrides, prompt } = turn
       const { chat_id, stop_reason, tip } = await runTurn(place, {
         ...{ prompt, target, overrides, demo: this.demo, maxSteps: null, emit, signal: cancel.signal },
-        approve: async (request) => ({ approved: await this.#ask(request, cancel) }),
+        approve: async (request) => ({ approved: await this.#ask(request, turn.keyboard) }),
       })
       if (stop_reason === 'cancelled') print.note('cancelled')
       return { type: 'branch', branch: chat_id, ...(tip === null ? {} : { seen: tip }) }
@@ -122,11 +148,21 @@ export class ChatCommand extends TurnCommand {
       return null
     } finally {
       stopListening()
+      stopWatching()
     }
   }
 
-  async #ask(request: ApprovalRequest, cancel: AbortController): Promise<boolean> {
-    const { stdin, stderr } = this.context
-    return await askApproval(request, { stdin, stderr, onInterrupt: () => cancel.abort() })
+  async #ask(request: ApprovalRequest, keyboard: Keyboard): Promise<boolean> {
+    const { stderr, columns } = this.context
+    return await askApproval(request, { keyboard, stderr, columns })
   }
 }
+
+/** What ends the chat, alone on its line. */
+const leavingWords: ReadonlySet<string> = new Set(['/quit', '/exit', 'quit', 'exit'])
+
+const chatHelp = `Say what the agent should do; pasted lines are one message.
+  /help    this text
+  /quit    end the chat, as Ctrl-D, \`exit\` and \`quit\` do
+Ctrl-C in a turn cancels it. What you type meanwhile waits for the next prompt.
+Other commands (\`cass log\`, \`cass branches\`, \`cass branch @~1\`) work from another terminal, also now.`

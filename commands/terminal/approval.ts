@@ -1,6 +1,7 @@
-import { PassThrough, type Readable, type Writable } from 'node:stream'
+import type { Writable } from 'node:stream'
+import type { Keyboard } from './keyboard.ts'
 import { formatCall } from './record.ts'
-import { stripControls } from './text.ts'
+import { escapeHidden, measureWidth, shortenLines, wrapLine } from './text.ts'
 
 export interface ApprovalRequest {
   readonly name: string
@@ -8,71 +9,87 @@ export interface ApprovalRequest {
   readonly reason: string
 }
 
+const allow = 'allow once'
+const showAll = 'show all'
+/** Rows of a command that are shown at first. */
+const shownRows = 12
+const indent = '    '
+
 /**
  * Asks whether one tool call may go ahead. Only for terminals: without one, enquirer takes any input for keys, and at
- * the end of the input it never answers. Esc and Ctrl-C mean no; `onInterrupt` hears of Ctrl-C.
+ * the end of the input it never answers. Esc and Ctrl-C mean no.
  */
 export async function askApproval(
   request: ApprovalRequest,
   {
-    stdin,
+    keyboard,
     stderr,
-    onInterrupt,
-  }: { readonly stdin: Readable; readonly stderr: Writable; readonly onInterrupt: () => void },
+    columns,
+  }: {
+    readonly keyboard: Pick<Keyboard, 'borrow'>
+    readonly stderr: Writable
+    readonly columns: number
+  },
 ): Promise<boolean> {
+  const { subject, rows } = describe(request, columns)
+  const question = `${subject} (${escapeHidden(request.reason)})`
+  const shown = shortenLines(rows, shownRows)
+  write(stderr, shown)
+  if (shown === rows) return (await ask(question, { choices: [allow, 'deny'], keyboard, stderr })) === allow
+  const answer = await ask(question, { choices: [allow, 'deny', showAll], keyboard, stderr })
+  if (answer !== showAll) return answer === allow
+  write(stderr, rows)
+  return (await ask(question, { choices: [allow, 'deny'], keyboard, stderr })) === allow
+}
+
+// The question has room for one line, so a longer command stands above it. Nobody should allow what was not shown.
+function describe(
+  { name, arguments: input }: ApprovalRequest,
+  columns: number,
+): { readonly subject: string; readonly rows: ReadonlyArray<string> } {
+  const command = typeof input === 'object' && input !== null && 'command' in input ? input.command : null
+  if (typeof command !== 'string') return { subject: escapeHidden(formatCall(name, input)), rows: [] }
+  const text = escapeHidden(command.replace(/^\n+|\s+$/g, ''))
+  const subject = `${escapeHidden(name)} ${text}`
+  if (!text.includes('\n') && measureWidth(subject) < columns * 0.6) return { subject, rows: [] }
+  const width = Math.max(20, columns - indent.length - 1)
+  return {
+    subject: `${escapeHidden(name)}: run this`,
+    rows: text.split('\n').flatMap((line) => wrapLine(line, width)),
+  }
+}
+
+function write(stderr: Writable, rows: ReadonlyArray<string>): void {
+  stderr.write(rows.map((row) => `${indent}${row}\n`).join(''))
+}
+
+async function ask(
+  message: string,
+  {
+    choices,
+    keyboard,
+    stderr,
+  }: {
+    readonly choices: ReadonlyArray<string>
+    readonly keyboard: Pick<Keyboard, 'borrow'>
+    readonly stderr: Writable
+  },
+): Promise<string | null> {
   const { default: enquirer } = await import('enquirer')
-  stderr.write(formatHidden(request))
-  const { keys, release } = borrowKeys(stdin, onInterrupt)
+  const { keys, release } = keyboard.borrow()
   const select = new enquirer.Select({
-    message: `${stripControls(formatCall(request.name, request.arguments))} (${stripControls(request.reason)})`,
-    choices: [
-      { name: 'allow', message: 'allow once' },
-      { name: 'deny', message: 'deny' },
-    ],
+    message,
+    choices: choices.map((choice) => ({ name: choice, message: choice })),
     stdin: keys,
     stdout: stderr,
   })
   try {
-    return (await select.run()) === 'allow'
+    return await select.run()
   } catch (error) {
     // Esc and Ctrl-C reject with an empty string, not with an error.
-    if (error === '') return false
+    if (error === '') return null
     throw error
   } finally {
     release()
-  }
-}
-
-// The question has room for one line; nobody should allow lines that were not shown.
-function formatHidden({ arguments: input }: ApprovalRequest): string {
-  if (typeof input !== 'object' || input === null || !('command' in input)) return ''
-  const lines = stripControls(String(input.command)).trim().split('\n')
-  return lines.length === 1 ? '' : lines.map((line) => `    ${line}\n`).join('')
-}
-
-/**
- * The keys that are typed, on a stream of their own: enquirer leaves a listener on the one it gets, and the next reader of
- * it would get each key twice.
- */
-function borrowKeys(stdin: Readable, onInterrupt: () => void): { readonly keys: Readable; release(): void } {
-  const setRawMode = (isRaw: boolean) => {
-    if ('setRawMode' in stdin && typeof stdin.setRawMode === 'function') stdin.setRawMode(isRaw)
-  }
-  const keys = Object.assign(new PassThrough(), { isTTY: true, setRawMode })
-  const forward = (bytes: Buffer | string) => {
-    keys.write(bytes)
-    if (bytes.includes('\u0003')) onInterrupt()
-  }
-  stdin.on('data', forward)
-  setRawMode(true)
-  stdin.resume()
-  return {
-    keys,
-    release() {
-      stdin.off('data', forward)
-      stdin.pause()
-      setRawMode(false)
-      keys.destroy()
-    },
   }
 }

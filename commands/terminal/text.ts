@@ -65,7 +65,8 @@ const controls = /(?![\n\t])\p{Cc}/gu
 const invisible =
   /[\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e007f}]/gu
 // All of those, joiners too, and letters that show nothing.
-const hidden = /(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029\u034f\u115f\u1160\u2800\u3164\uffa0\u{e0100}-\u{e01ef}]/gu
+const hidden =
+  /(?![\n\t])(?:[\p{Cc}\p{Cf}\u2028\u2029\u115f\u1160\u2800\u3164\uffa0]|\u034f|[\u{e0100}-\u{e01ef}])/gu
 
 /** One column of a row as scripts read it: TAB, newline and backslash as `\t`, `\n`, `\\`. */
 export function escapeCell(text: string): string {

@@ -12,6 +12,8 @@ export function canCall(name: string): boolean {
 export interface Terminal {
   /** Types text as it is. */
   type(text: string): void
+  /** Pastes text, with marks around it if the program asked for them. */
+  paste(text: string): void
   /** Presses a key by tmux's name for it: `Enter`, `C-c`, `C-d`. */
   press(key: string): void
   /** Resolves with the screen when it holds the text, rejects with the screen after a long time without it. */
@@ -24,8 +26,15 @@ export interface Terminal {
   close(): void
 }
 
-/** Starts the built program in a terminal of its own, with exactly the environment of the sandbox. */
-export function openTerminal(sandbox: Sandbox, args: ReadonlyArray<string>): Terminal {
+/**
+ * Starts the built program in a terminal of its own, with exactly the environment of the sandbox. With `inShell` somebody
+ * started it from a shell, which has job control.
+ */
+export function openTerminal(
+  sandbox: Sandbox,
+  args: ReadonlyArray<string>,
+  { inShell = false }: { readonly inShell?: boolean } = {},
+): Terminal {
   // A socket path has to be short.
   const folder = mkdtempSync('/tmp/cass-tmux-')
   const code = join(folder, 'code')
@@ -40,11 +49,19 @@ export function openTerminal(sandbox: Sandbox, args: ReadonlyArray<string>): Ter
     quote(`${name}=${value}`),
   )
   const command = [process.execPath, program, ...args].map(quote).join(' ')
-  const line = `env -i ${env.join(' ')} ${command}; echo $? > ${quote(code)}; cat`
+  const start = `${command}; echo $? > ${quote(code)}`
+  const line = inShell
+    ? `env -i ${env.join(' ')} PS1='shell: ' bash --noprofile --norc -i`
+    : `env -i ${env.join(' ')} ${start}; cat`
   tmux('new-session', '-d', '-x', '110', '-y', '40', '-c', sandbox.workspace, line)
+  if (inShell) tmux('send-keys', '-l', `${start}\n`)
   const screen = () => tmux('capture-pane', '-p', '-S', '-200')
   return {
     type: (text) => void tmux('send-keys', '-l', text),
+    paste(text) {
+      tmux('set-buffer', '--', text)
+      tmux('paste-buffer', '-p')
+    },
     press: (key) => void tmux('send-keys', key),
     see: (text) =>
       until(

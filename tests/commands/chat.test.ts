@@ -16,10 +16,48 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 test('the line of a tool call stands above the text that the model wrote after it', async () => {
+  const { exitCode, text } = await chat(['--demo'], ['write a note about the discount\n', '/quit\n'])
+  expect(exitCode, text).toBe(0)
+  const call = text.indexOf('✓ write NOTES.md')
+  const answer = text.indexOf('I wrote `NOTES.md`')
+  expect(call, text).toBeGreaterThan(-1)
+  expect(answer, text).toBeGreaterThan(call)
+})
+
+test('a word that is no command is answered, and is no message', async () => {
+  const { exitCode, text } = await chat(['--demo'], ['/nosuch thing\n', '/help\n', 'quit\n'])
+  expect(exitCode, text).toBe(0)
+  expect(text).toContain("unknown command '/nosuch'")
+  expect(text).toContain('/quit    end the chat')
+  expect(text).not.toContain('I am the demo model')
+})
+
+test.each(['/quit', '/exit', 'quit', ' exit '])('%s leaves', async (word) => {
+  expect((await chat(['--demo'], [`${word}\n`])).exitCode).toBe(0)
+})
+
+test('model and access mode are said before the first message', async () => {
+  const { text } = await chat(['--demo', '--readonly'], ['/quit\n'])
+  expect(text.slice(0, text.indexOf('> '))).toMatch(/ · .*demo.* · read-only;/)
+})
+
+test.each([
+  ['a chat that is not there', ['--demo', '--resume', 'nosuch'], 'nosuch'],
+  ['a branch that is not there', ['--demo', 'nosuch'], 'nosuch'],
+  ['no current branch', ['--demo', '--continue'], 'no current branch'],
+  ['no provider', [], 'cass setup'],
+])('%s ends the chat before a prompt', async (_, args, named) => {
+  const { exitCode, text } = await chat(args, [])
+  expect({ exitCode, text }).toEqual({ exitCode: 1, text: expect.stringContaining(named) })
+  expect(text).toContain('error: ')
+  expect(text).not.toContain('> ')
+})
+
+async function chat(args: ReadonlyArray<string>, typed: ReadonlyArray<string>) {
   const stdin = new PassThrough()
   const screen = collect()
-  stdin.write('write a note about the discount\n/quit\n')
-  const { exitCode } = await runHere(['chat', '--demo'], {
+  for (const each of typed) stdin.write(each)
+  const { exitCode } = await runHere(['chat', ...args], {
     openStdin: () => stdin,
     stdout: screen.stream,
     stderr: screen.stream,
@@ -31,10 +69,5 @@ test('the line of a tool call stands above the text that the model wrote after i
     now: () => new Date(),
     pid: process.pid,
   })
-  const text = screen.text()
-  expect(exitCode, text).toBe(0)
-  const call = text.indexOf('✓ write NOTES.md')
-  const answer = text.indexOf('I wrote `NOTES.md`')
-  expect(call, text).toBeGreaterThan(-1)
-  expect(answer, text).toBeGreaterThan(call)
-})
+  return { exitCode, text: screen.text() }
+}

@@ -19,6 +19,9 @@ describe('stripControls', () => {
     ['an unfinished OSC', 'x\u001b]0;y', 'x0;y'],
     ['carriage returns and backspaces', 'safe\r\b\bevil', 'safeevil'],
     ['bells, NUL and DEL', '\u0007a\u0000b\u007f', 'ab'],
+    ['controls of direction', 'a\u202eb\u2066c\u200e\u200f\u061cd', 'abcd'],
+    ['blanks without width and tags', 'a\u200b\u2060\ufeff\u{e0041}b', 'ab'],
+    ['no joiner of a script', '\u0646\u200c\u0647', '\u0646\u200c\u0647'],
     ['line breaks and tabs, which stay', 'a\n\tb', 'a\n\tb'],
     ['plain text in any language', 'naïve 漢字 👩‍🚀', 'naïve 漢字 👩‍🚀'],
   ])('takes out %s', (_, text, expected) => {

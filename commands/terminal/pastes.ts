@@ -1,0 +1,69 @@
+/** What came from a terminal: keys as they were pressed, or text that was pasted. */
+export type TerminalInput = { readonly type: 'keys' | 'paste'; readonly text: string }
+
+/** What a terminal puts around a paste once it was asked to. */
+const begin = '\u001b[200~'
+const end = '\u001b[201~'
+
+/** Asks the terminal to mark pastes, and to stop it. */
+export const markPastes = { on: '\u001b[?2004h', off: '\u001b[?2004l' }
+
+/** Tells pasted text from keys, over any cut into chunks. Terminals that mark no pastes give all their lines at once. */
+export class PasteReader {
+  /** A paste whose end has not come yet. */
+  #open: string | null = null
+  /** What may be the beginning of a mark. */
+  #rest = ''
+
+  read(chunk: string): TerminalInput[] {
+    const text = this.#rest + chunk
+    this.#rest = ''
+    if (this.#open !== null) return this.#readPaste(this.#open + text)
+    const start = text.indexOf(begin)
+    if (start === -1) {
+      const kept = lengthOfCutMark(text)
+      this.#rest = text.slice(text.length - kept)
+      return splitKeys(text.slice(0, text.length - kept))
+    }
+    return [...splitKeys(text.slice(0, start)), ...this.#readPaste(text.slice(start + begin.length))]
+  }
+
+  #readPaste(text: string): TerminalInput[] {
+    const stop = text.indexOf(end)
+    if (stop === -1) {
+      this.#open = text
+      return []
+    }
+    this.#open = null
+    const paste = { type: 'paste', text: text.slice(0, stop) } as const
+    return [paste, ...this.read(text.slice(stop + end.length))]
+  }
+}
+
+/** Whether more of the same paste may be on its way: terminals hand over a long text in several pieces. */
+export function mayGoOn(chunk: string): boolean {
+  return !chunk.includes('\u001b') && (chunk.length >= 1000 || splitKeys(chunk).some(isPaste))
+}
+
+// A lone Esc is a key; two bytes of a mark are none.
+function lengthOfCutMark(text: string): number {
+  for (let length = begin.length - 1; length > 1; length--)
+    if (text.endsWith(begin.slice(0, length))) return length
+  return 0
+}
+
+// Nobody types a line break between two words within one read. Each Enter is a piece of its own.
+function splitKeys(text: string): TerminalInput[] {
+  const [, before = '', middle = '', after = ''] = /^([\r\n]*)([\s\S]*?)([\r\n]*)$/.exec(text) ?? []
+  const breaks = (found: string) => (found.match(/\r\n|\r|\n/g) ?? []).map(keys)
+  const type = /[\r\n]/.test(middle) ? 'paste' : 'keys'
+  return [...breaks(before), ...(middle === '' ? [] : [{ type, text: middle } as const]), ...breaks(after)]
+}
+
+function keys(text: string): TerminalInput {
+  return { type: 'keys', text }
+}
+
+function isPaste({ type }: TerminalInput): boolean {
+  return type === 'paste'
+}
