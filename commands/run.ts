@@ -51,7 +51,7 @@ export class RunCommand extends TurnCommand {
     if (prompt === null && target.type === 'new') {
       throw usageError('there is no prompt', 'give it as an argument or through a pipe')
     }
-    const place = await this.preparePlace()
+    const place = await this.preparePlace({ goesOn: target.type !== 'new' })
     const progress = makeProgress(print, await makeColours(this.context, 'stderr'))
     const cancel = new AbortController()
     const stopListening = interrupts.listen(() => cancel.abort())
@@ -113,14 +113,14 @@ const exitCodes: Readonly<Record<StopReason, number>> = {
 }
 
 function parseApproval(value: string) {
-  const reason = "this run has nobody to ask; '--approve shell' allows shell commands"
+  const refusal = { approved: false, nobody: true }
   switch (value) {
     case 'all':
       return () => ({ approved: true })
     case 'shell':
-      return (tool: string) => (tool === 'shell' ? { approved: true } : { approved: false, reason })
+      return (tool: string) => (tool === 'shell' ? { approved: true } : refusal)
     case 'none':
-      return () => ({ approved: false, reason })
+      return () => refusal
     default:
       throw usageError(`'--approve' is shell, all or none, not '${value}'`, 'see `cass run --help`')
   }

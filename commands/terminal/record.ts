@@ -25,10 +25,36 @@ export function formatRecord(record: ShownCheckpoint['record']): string {
 export function formatCall(name: string, callArguments: unknown): string {
   if (typeof callArguments !== 'object' || callArguments === null) return name
   const facts: Readonly<Record<string, unknown>> = { ...callArguments }
-  const subject = [facts.command, facts.path, facts.pattern, pathsOf(facts.files)].find(
-    (value) => typeof value === 'string',
+  const subject = [facts.command, facts.path, queryOf(facts), pathsOf(facts.files)].find(
+    (value) => typeof value === 'string' && value.trim() !== '',
   )
+  // Without a path, the folder itself is listed.
+  if (name === 'ls' && subject === undefined) return 'ls .'
   return typeof subject === 'string' ? `${name} ${firstLine(subject)}` : name
+}
+
+// What is searched for, and where if that was said.
+function queryOf({ query, paths }: Readonly<Record<string, unknown>>): string | null {
+  if (typeof query !== 'string') return null
+  const places = Array.isArray(paths) ? paths.map(String).filter((place) => place !== '.') : []
+  const [first] = places
+  const where =
+    first === undefined ? '' : ` in ${first}${places.length > 1 ? ` and ${places.length - 1} more` : ''}`
+  return `${JSON.stringify(query)}${where}`
+}
+
+/** What a shell command's result says besides its output; null when it is no such result. */
+export function readShellEnd(
+  content: string,
+): { readonly exitCode: number; readonly output: ReadonlyArray<string> } | null {
+  const lines = content.split('\n')
+  // At most two lines of ours follow it.
+  const at = lines.findLastIndex((line) => /^exit code: -?\d+$/.test(line))
+  if (at === -1 || lines.length - at > 3) return null
+  const output = lines
+    .slice(0, at)
+    .filter((line) => line.trim() !== '' && !/^(?:stdout:|stderr:|\(no output\))$/.test(line))
+  return { exitCode: Number((lines[at] ?? '').slice('exit code: '.length)), output }
 }
 
 // The files of one `read`: the first by name, the others by number.

@@ -21,6 +21,8 @@ export interface Approval {
   readonly approved: boolean
   /** What the user said to it, for the model. */
   readonly reason?: string
+  /** There was nobody to ask, so no user denied it. */
+  readonly nobody?: boolean
 }
 
 /** What running tool calls takes. */

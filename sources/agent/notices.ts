@@ -5,6 +5,7 @@ export const TURN_CANCELLED = 'Turn cancelled by user.'
 export const TOOL_NOT_STOPPED =
   'Tool execution cancelled by user. The tool had not stopped when the turn ended, so what it did is not known.'
 export const DENIED_APPROVAL = 'user denied approval for this tool call'
+export const NOBODY_TO_APPROVE = 'this call needs approval and nobody can give it here'
 export const DENIED_DESTRUCTIVE = 'user denied approval for this destructive tool call'
 
 export const EMPTY_ANSWER = 'The model finished without a final response.'

@@ -147,6 +147,7 @@ async function askUser(
   const approved = answer.approved && !signal.aborted
   emit({ type: 'approval_resolved', request_id: request.request_id, approved })
   if (approved) return null
+  if (answer.nobody === true) return texts.NOBODY_TO_APPROVE
   const refusal = decision.destructive === true ? texts.DENIED_DESTRUCTIVE : texts.DENIED_APPROVAL
   return answer.reason === undefined ? refusal : `${refusal}: ${answer.reason}`
 }

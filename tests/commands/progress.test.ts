@@ -1,5 +1,5 @@
 import { Chalk } from 'chalk'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makePrinter } from '../../commands/terminal/printer.ts'
 import { makeProgress } from '../../commands/terminal/progress.ts'
 import type { TurnEvent } from '../../sources/agent/events.ts'
@@ -76,4 +76,55 @@ it('shows neither the answer nor the reasoning', () => {
     { type: 'tool_output_chunk', id: 'c', name: 'shell', stream: 'stdout', content: 'output' },
   ]
   expect(show(events)).toEqual({ stdout: '', stderr: '' })
+})
+
+describe('a shell command', () => {
+  const call: TurnEvent = { ...started, name: 'shell', arguments: { command: 'npm test' } }
+  const end = (content: string, ok = true): TurnEvent => ({ ...result, name: 'shell', ok, content })
+
+  it.each([
+    ['that did well', 'stdout:\nfine\nexit code: 0', '✓ shell npm test\n'],
+    [
+      'that failed',
+      'stdout:\none\n\nstderr:\ntwo\nexit code: 1',
+      '! shell npm test  exit 1\n    one\n    two\n',
+    ],
+    ['that was killed', '(no output)\nexit code: -1\nended by SIGSEGV', '! shell npm test  exit -1\n'],
+    ['that prints such a line itself', 'stdout:\nexit code: 1\na\nb\nexit code: 0', '✓ shell npm test\n'],
+  ])('%s shows so', (_, content, shown) => {
+    expect(show([call, end(content), finished]).stderr).toBe(shown)
+  })
+
+  it('that failed shows its last lines, without what a terminal would obey', () => {
+    const lines = Array.from({ length: 40 }, (_, index) => `line ${index}\u001b[2J`)
+    const { stderr } = show([call, end(`stdout:\n${lines.join('\n')}\nexit code: 2`), finished])
+    expect(stderr.split('\n').slice(0, 2)).toEqual(['! shell npm test  exit 2', '    line 34'])
+    expect(stderr).not.toContain('\u001b')
+  })
+
+  it('that ran out of time shows its reason and its last lines', () => {
+    const content = 'command timed out after 3s\nstdout:\nwaiting\nexit code: -1'
+    expect(show([call, end(content, false), finished]).stderr).toBe(
+      '✗ shell npm test  command timed out after 3s\n    waiting\n',
+    )
+  })
+
+  it('that nobody could approve says how to approve it, and blames no user', () => {
+    const content = 'this call needs approval and nobody can give it here'
+    const shown = '✗ shell npm test  needs approval: pass --approve shell\n'
+    expect(show([call, end(content, false), finished]).stderr).toBe(shown)
+  })
+})
+
+it.each([
+  ['grep', { query: 'a "b"' }, 'grep "a \\"b\\""'],
+  ['grep', { query: 'x', paths: ['.'] }, 'grep "x"'],
+  ['grep', { query: 'x', paths: ['src', 'lib', 'a'] }, 'grep "x" in src and 2 more'],
+  ['ls', {}, 'ls .'],
+  ['ls', { path: 'src' }, 'ls src'],
+  ['read', { files: [{ path: 'a' }, { path: 'b' }] }, 'read a and 1 more'],
+])('says what %s %j is about', (name, callArguments, title) => {
+  const call: TurnEvent = { type: 'tool_call_started', id: 'c', name, arguments: callArguments }
+  const end: TurnEvent = { ...result, name, ok: true, content: '' }
+  expect(show([call, end, finished]).stderr).toBe(`✓ ${title}\n`)
 })

@@ -10,12 +10,14 @@ const toolNames = (body: { tools: Array<{ function: { name: string } }> }) =>
 describe.concurrent('what a run may do', () => {
   test('without approval a shell command is denied, and the turn goes on', async ({ world }) => {
     world.provider.setScript([touch, 'Then not.'])
-    const { exitCode, stdout } = await world.run(['run', 'touch'])
+    const { exitCode, stdout, stderr } = await world.run(['run', 'touch'])
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'Then not.\n' })
+    expect(stderr).toContain('✗ shell touch marker  needs approval: pass --approve shell\n')
+    expect(stderr).not.toContain('denied')
     expect(existsSync(join(world.workspace, 'marker'))).toBe(false)
     expect(world.bodies()[1].messages.at(-1)).toMatchObject({
       role: 'tool',
-      content: expect.stringContaining('denied'),
+      content: 'this call needs approval and nobody can give it here',
     })
   })
 

@@ -274,6 +274,11 @@ describe('approval', () => {
       'user denied approval for this tool call: use npm',
     ],
     [
+      'a run that has nobody to ask',
+      async () => ({ approved: false, nobody: true }),
+      'this call needs approval and nobody can give it here',
+    ],
+    [
       'nobody left to ask',
       async () => Promise.reject(new Error('closed')),
       'user denied approval for this tool call',
