@@ -27,35 +27,36 @@ export class DemoCommand extends BaseCommand {
   })
 
   async execute(): Promise<number> {
-    const place = await prepareDemo(makePlace(this.context))
+    const place = await prepareDemo(makePlace(this.context), { goesOn: false })
     const colours = await makeColours(this.context, 'stdout')
     const tour = new Tour({ context: this.context, place, colours })
     tour.say('A tour of cass, on its demo model: no network, no key, and none of your files.')
     tour.say(
       `The sample project is in ${place.cwd}. One of its tests fails; the agent is asked to mend that.`,
     )
-    await tour.turn('fix the failing test', { type: 'new' })
+    await tour.turn('fix the failing test', { target: { type: 'new' }, approve: true })
     tour.say('Every place in that conversation is a checkpoint, down to the single tool call.')
     await tour.command('checkpoints')
     await tour.showEdit()
     tour.say('The conversation goes on where it was.')
-    await tour.turn('write a note about the discount', { type: 'continue' })
+    await tour.turn('write a note about the discount', { target: { type: 'continue' }, approve: false })
     tour.say(
       'Another way from before that turn is a branch. Nothing of the first way is lost, and no file is touched.',
     )
     await tour.command('branch', '@~1', '--name', 'retry', '--switch')
-    await tour.turn('run the tests', { type: 'branch', branch: 'retry' })
+    await tour.turn('run the tests', { target: { type: 'branch', branch: 'retry' }, approve: true })
     await tour.command('branches')
     await tour.command('log', '--graph')
     tour.say(
       'On disk, a conversation is one log that only grows, and each branch is a file that jq and you can read.',
     )
     tour.showDisk()
-    tour.say('Look around: every command works there.')
+    tour.say('Look around: every command works there, also those above.')
     tour.line(`  cd ${place.cwd}`)
     tour.line(`  export CASS_HOME=${place.root}`)
     tour.line('  cass log')
-    tour.say('With a model of your own: `cass setup`, then `cass` in your project.')
+    tour.say('With a model of your own, in your project: `cass run --base-url URL --model NAME "…"`.')
+    tour.line('For good: write providers.json, as docs/configuration.md says, then `cass`.')
     return 0
   }
 }
@@ -95,14 +96,17 @@ class Tour {
     this.#print.styled(`${this.#colours.bold(`$ cass ${quoted.join(' ')}`)}\n`)
   }
 
-  /** One turn, as `cass run` would do it; the sample project's shell commands are approved. */
-  async turn(prompt: string, target: TurnOptions['target']): Promise<void> {
+  /** One turn, as `cass run` would do it, with or without approval for the sample project's shell commands. */
+  async turn(
+    prompt: string,
+    { target, approve }: { readonly target: TurnOptions['target']; readonly approve: boolean },
+  ): Promise<void> {
     const options = { new: [], continue: ['--continue'], branch: ['--branch', 'retry'] }[target.type]
-    this.#prompt(['run', '--demo', ...options, prompt])
+    this.#prompt(['run', '--demo', ...options, ...(approve ? ['--approve', 'shell'] : []), prompt])
     const { text } = await runTurn(this.#place, {
       ...{ prompt, target, demo: true, maxSteps: null, signal: new AbortController().signal },
       overrides: { model: null, base_url: null, api_key_env: null, access_mode: null },
-      approve: async () => ({ approved: true }),
+      approve: async ({ name }) => ({ approved: approve && name === 'shell' }),
       emit: makeProgress(this.#print, this.#colours),
     })
     this.line(text)

@@ -43,11 +43,14 @@ export abstract class TurnCommand extends BaseCommand {
     }
   }
 
-  /** Where the turn happens: here, or with `--demo` in a scratch workspace of its own. */
-  protected async preparePlace(): Promise<Place> {
+  /**
+   * Where the turn happens: here, or with `--demo` in a scratch workspace of its own; a turn that goes on with a branch stays
+   * in that of an earlier demo.
+   */
+  protected async preparePlace({ goesOn }: { readonly goesOn: boolean }): Promise<Place> {
     const place = makePlace(this.context)
     if (!this.demo) return place
-    const demo = await prepareDemo(place)
+    const demo = await prepareDemo(place, { goesOn })
     this.context.print.note(`demo: working on a sample project in ${demo.cwd}`)
     return demo
   }

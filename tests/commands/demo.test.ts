@@ -18,12 +18,12 @@ it('shows each step with the command that a user would type', () => {
   const commands = outcome.stdout.split('\n').filter((line) => line.startsWith('$ '))
   const ids = /\d{4}-\d\d-\d\d-\d{6}-[\w-]{4}/g
   expect(commands.map((line) => line.replace(ids, 'ID'))).toEqual([
-    '$ cass run --demo "fix the failing test"',
+    '$ cass run --demo --approve shell "fix the failing test"',
     '$ cass checkpoints',
     expect.stringMatching(/^\$ cass show ID:\d+:tool_call:\S+ --diff$/),
     '$ cass run --demo --continue "write a note about the discount"',
     '$ cass branch @~1 --name retry --switch',
-    '$ cass run --demo --branch retry "run the tests"',
+    '$ cass run --demo --branch retry --approve shell "run the tests"',
     '$ cass branches',
     '$ cass log --graph',
     '$ ls $CASS_HOME/conversations',

@@ -28,6 +28,22 @@ describe.concurrent('without a terminal', () => {
     expect(readdirSync(join(world.folder, 'scratch'))).toHaveLength(1)
   })
 
+  test('what the tour shows can be typed in its folder, with CASS_HOME as it says', async ({ world }) => {
+    const env = scratch(world)
+    const { stdout } = await world.run(['demo'], { env })
+    const [, cwd = ''] = /^ {2}cd (.*)$/m.exec(stdout) ?? []
+    const [, CASS_HOME = ''] = /^ {2}export CASS_HOME=(.*)$/m.exec(stdout) ?? []
+    const there = { cwd, env: { ...env, CASS_HOME } }
+    const lines = stdout.split('\n').filter((line) => line.startsWith('$ cass ') && !line.includes('--name'))
+    expect(lines.length).toBeGreaterThan(5)
+    for (const line of lines) {
+      const words = (line.slice(7).match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''))
+      expect({ line, ...(await world.run(words, there)) }).toMatchObject({ line, exitCode: 0 })
+    }
+    // Only its first turn begins a chat, and that in a folder of its own.
+    expect(readdirSync(join(world.folder, 'scratch'))).toHaveLength(2)
+  })
+
   test('run --demo works in a scratch workspace, and says that it is a demo', async ({ world }) => {
     const before = belongings(world)
     const env = scratch(world)
