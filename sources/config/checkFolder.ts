@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, stat } from 'node:fs/promises'
+import { access, lstat, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { errnoOf } from '../errors.ts'
 import { type Finding, okFinding } from './finding.ts'
@@ -44,9 +44,14 @@ export async function checkFolder({
   }
   if (os !== 'win32') {
     if (found.isOpen) findings.push(openToOthers('folder_permissions', shown, '700'))
-    for (const name of privateFolders)
-      findings.push(...(await lookInside(path.join(root, name), '700', show)))
-    for (const name of privateFiles) findings.push(...(await lookInside(path.join(root, name), '600', show)))
+    const inside = [
+      ...privateFolders.map((name) => ({ file: path.join(root, name), mode: '700' as const })),
+      ...privateFiles.map((name) => ({ file: path.join(root, name), mode: '600' as const })),
+    ]
+    for (const { file, mode } of inside) {
+      // Nobody gets through a closed folder, but by a link out of it there is another way.
+      if (found.isOpen || (await isLink(file))) findings.push(...(await lookInside(file, mode, show)))
+    }
   }
   return findings.length === 0
     ? [okFinding('folder_private', shown, `${shown}: only yours to read and write`)]
@@ -73,6 +78,15 @@ async function lookAt(file: string): Promise<Look> {
     const reason = errnoOf(error)
     if (reason === null) throw error
     return reason === 'ENOENT' ? 'absent' : 'unreadable'
+  }
+}
+
+async function isLink(file: string): Promise<boolean> {
+  try {
+    return (await lstat(file)).isSymbolicLink()
+  } catch (error) {
+    if (errnoOf(error) === null) throw error
+    return false
   }
 }
 

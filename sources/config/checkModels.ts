@@ -9,6 +9,9 @@ export type ListModels = (request: {
   readonly signal: AbortSignal
 }) => Promise<ReadonlyArray<string>>
 
+/** How many of a provider's models are named in place of one that it does not have. */
+const maxListed = 10
+
 /** Asks the active provider for its models, for at most `limitMs`. */
 export async function checkModels({
   config,
@@ -40,12 +43,13 @@ export async function checkModels({
         `provider answers: ${ids.length} models, '${config.model}' among them`,
       )
     }
+    const some = ids.slice(0, maxListed).join(', ') + (ids.length > maxListed ? ', …' : '')
     return {
       severity: 'warning',
       code: 'model_not_listed',
       subject,
       message: `provider answers, but '${config.model}' is not among its ${ids.length} models`,
-      hint: 'choose another model with --model, or with default_model in config.json',
+      hint: `choose another model with --model, or with default_model in config.json${some === '' ? '' : `: ${some}`}`,
     }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)

@@ -2,7 +2,14 @@ import { CassError } from '../errors.ts'
 import { showUrl } from './baseUrl.ts'
 import type { ConfigFiles } from './files.ts'
 import { type Finding, okFinding } from './finding.ts'
-import { type ApiKey, type Environment, type KeyReference, resolveKey, showVariable } from './key.ts'
+import {
+  type ApiKey,
+  type Environment,
+  type KeyReference,
+  resolveKey,
+  showVariable,
+  unbracedName,
+} from './key.ts'
 import { foreignKinds, openAiCompatible, type Provider } from './providersFile.ts'
 import { type ConfigOverrides, type ResolvedConfig, resolveConfig } from './resolve.ts'
 
@@ -40,7 +47,13 @@ export function checkActive(request: {
   ]
   try {
     const key = resolveKey(config.key, request.env)
-    return { findings: [...findings, keyFinding(config.key, provider.id)], config, key, isUsable: true }
+    const quoted = key !== null && isQuoted(key.reveal()) ? [quotedKey(config.key, provider.id)] : []
+    return {
+      findings: [...findings, keyFinding(config.key, provider.id), ...quoted],
+      config,
+      key,
+      isUsable: true,
+    }
   } catch (error) {
     if (!(error instanceof CassError)) throw error
     const { variable } = config.key
@@ -77,7 +90,11 @@ export function checkInactive({
     if (value !== undefined && value.trim() !== '') return []
     const code = value === undefined ? 'api_key_missing' : 'api_key_empty'
     const message = `provider '${id}' api key: ${variableProblem(code, variable)}`
-    const hint = `set ${showVariable(variable)} before you switch to this provider`
+    const braced = unbracedName(variable)
+    const hint =
+      braced === null
+        ? `set ${showVariable(variable)} before you switch to this provider`
+        : `write '$${braced}', without braces`
     return [{ severity: 'warning', code: 'inactive_api_key_missing', subject: id, message, hint }]
   })
 }
@@ -103,6 +120,23 @@ function keyFinding(key: KeyReference, provider: string): Finding {
   if (key.form === 'literal')
     return okFinding('api_key_literal', subject, 'api key: literal value configured')
   return okFinding('api_key_set', subject, `api key: ${subject} is set`)
+}
+
+/** Shells take quotes off, but the files that programs read variables from mostly do not. */
+function isQuoted(key: string): boolean {
+  return /^(["'`]).*\1$/.test(key)
+}
+
+function quotedKey(key: KeyReference, provider: string): Finding {
+  const subject = subjectOfKey(key, provider)
+  const message = `api key: ${key.variable === null ? 'the literal value' : subject} has quotes around it`
+  return {
+    severity: 'warning',
+    code: 'api_key_quoted',
+    subject,
+    message,
+    hint: 'remove them: they are sent too',
+  }
 }
 
 function subjectOfKey(key: KeyReference, provider: string): string {

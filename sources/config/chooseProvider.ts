@@ -153,12 +153,12 @@ function fromFields(id: string, baseUrl: string | null, keyVariable: string | nu
 /** The error of a home in which no provider was ever set up. */
 export function noProvider(): CassError {
   return new CassError('no_provider', 'no provider is set up', {
-    hint: "run 'cass setup', or try the demo model with --demo",
+    hint: "run 'cass setup' (until it is there: give --base-url and --model, or write providers.json), or try --demo",
   })
 }
 
 function missingProvider(message: string, id: string): CassError {
   return new CassError('provider_not_found', message, {
-    hint: `add '${id}' to providers.json, or run 'cass setup'`,
+    hint: `add '${id}' to providers.json, or choose another provider with default_provider in config.json`,
   })
 }

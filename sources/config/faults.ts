@@ -1,4 +1,5 @@
 import type { Finding, Severity } from './finding.ts'
+import { nearestField } from './nearestField.ts'
 
 /** A value of one of the files, as far as it could be used, and what is wrong with the rest. */
 export interface Reading<T> {
@@ -6,8 +7,10 @@ export interface Reading<T> {
   readonly faults: ReadonlyArray<Finding>
 }
 
-/** Any typanion validator, as far as it is used here. */
-export type Check = (value: unknown, state?: { errors?: string[]; p?: string }) => boolean
+/** Any typanion validator, as far as it is used here. `properties`: the fields of an object. */
+export type Check = ((value: unknown, state?: { errors?: string[]; p?: string }) => boolean) & {
+  readonly properties?: Readonly<Record<string, unknown>>
+}
 
 export interface CheckOptions {
   readonly file: string
@@ -27,7 +30,12 @@ export function checkValue(value: unknown, check: Check, options: CheckOptions):
   const errors: string[] = []
   const { place } = options
   check(value, place === undefined ? { errors } : { errors, p: `.${place}` })
-  return errors.map((error) => faultOf(error, options))
+  const known = Object.keys(check.properties ?? {})
+  const found = errors.map((error) => faultOf(error, options, known))
+  // A mistyped field explains the one that is missing, so it comes first.
+  return [...found.filter(({ isSlip }) => isSlip), ...found.filter(({ isSlip }) => !isSlip)].map(
+    ({ fault }) => fault,
+  )
 }
 
 /** Whether a value is what JSON calls an object. */
@@ -54,13 +62,27 @@ export function makeFault(options: CheckOptions, place: string, code: string, pr
 
 const errorShape = /^((?:\.[A-Za-z_]\w*|\.?\[(?:\d+|"(?:[^"\\]|\\.)*")\])+|\.): ([\s\S]*)$/
 
-function faultOf(error: string, options: CheckOptions): Finding {
+interface FoundFault {
+  readonly fault: Finding
+  /** Whether it is an unknown field that was meant to be a known one. */
+  readonly isSlip: boolean
+}
+
+function faultOf(error: string, options: CheckOptions, known: ReadonlyArray<string>): FoundFault {
   const [, path = '', text = ''] = errorShape.exec(error) ?? []
   const place = path.replace(/^\.+/, '')
-  if (/^(?:Extraneous property|Unsafe property name)/.test(text)) {
-    const fault = makeFault(options, place, 'unknown_field', 'unknown field')
-    return { ...fault, severity: options.unknownField, hint: 'remove it, or correct its name' }
+  if (!/^(?:Extraneous property|Unsafe property name)/.test(text)) {
+    return { fault: valueFault(place, text, options), isSlip: false }
   }
+  const parent = options.place === undefined ? '' : `${options.place}.`
+  const meant = place.startsWith(parent) ? nearestField(place.slice(parent.length), known) : null
+  const problem = `unknown field${meant === null ? '' : `; did you mean '${meant}'?`}`
+  const hint = meant === null ? 'remove it, or correct its name' : `write '${meant}', or remove it`
+  const fault = makeFault(options, place, 'unknown_field', problem)
+  return { fault: { ...fault, severity: options.unknownField, hint }, isSlip: meant !== null }
+}
+
+function valueFault(place: string, text: string, options: CheckOptions): Finding {
   if (text.endsWith('(got undefined)')) {
     return { ...makeFault(options, place, 'missing_field', 'is required'), hint: 'add the field' }
   }

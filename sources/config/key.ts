@@ -131,10 +131,15 @@ export function showVariable(name: string): string {
   return isVariableName(name) || /^\{[A-Za-z_]\w*\}$/.test(name) ? name : '<unusual name>'
 }
 
+/** The name in `{NAME}`: a reference was written as shells allow it. Null for every other text. */
+export function unbracedName(name: string): string | null {
+  return /^\{([A-Za-z_]\w*)\}$/.exec(name)?.[1] ?? null
+}
+
 function missingVariable(name: string): CassError {
-  const braced = /^\{([A-Za-z_]\w*)\}$/.exec(name)?.[1]
+  const braced = unbracedName(name)
   return new CassError('api_key_missing', `missing API key environment variable '${showVariable(name)}'`, {
-    hint: braced === undefined ? 'set it to your key, then try again' : `write '$${braced}', without braces`,
+    hint: braced === null ? 'set it to your key, then try again' : `write '$${braced}', without braces`,
     data: { variable: showVariable(name) },
   })
 }

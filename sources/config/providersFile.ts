@@ -38,6 +38,9 @@ export interface ProviderEntry {
 /** The only kind that works here. */
 export const openAiCompatible = 'openai-compatible'
 
+/** What to do about a kind that nobody knows. */
+export const kindHint = `write '${openAiCompatible}'`
+
 /** Kinds of the Rust program that are read and kept, but cannot be used. */
 export const foreignKinds: ReadonlyArray<string> = ['chatgpt-codex', 'cassady-api']
 

@@ -17,6 +17,8 @@ import type { Model } from './modelsFile.ts'
 import {
   defaultModelId,
   defaultProviders,
+  foreignKinds,
+  kindHint,
   openAiCompatible,
   stringifyProvidersFile,
 } from './providersFile.ts'
@@ -44,6 +46,8 @@ export interface ResolvedConfig {
   readonly model: string
   /** Null: models.json does not have the model. */
   readonly metadata: Model | null
+  /** The provider that models.json names for this model, when providers.json has no such provider; else null. */
+  readonly stray_provider: string | null
   readonly reasoning_effort: ReasoningEffort
   readonly access_mode: AccessMode
   readonly context_message_limit: number
@@ -75,12 +79,17 @@ export function resolveConfig({ files, overrides, env }: ResolveRequest): Resolv
   const requested = given.model ?? textOf(config.default_model) ?? textOf(config.model)
   const model = requested ?? defaultModelOf(connection, files.models)
   const metadata = files.models.find(({ id, provider }) => id === model && provider === connection.id) ?? null
+  const stray =
+    metadata === null
+      ? files.models.find(({ id, provider }) => id === model && isStray(files, provider))
+      : undefined
   const effort = overrides.reasoning_effort ?? config.default_reasoning_effort
   return {
     provider: { id: connection.id, name: connection.name, kind: connection.kind, base_url: baseUrl },
     key,
     model,
     metadata,
+    stray_provider: stray?.provider ?? null,
     reasoning_effort: effort === null ? defaultEffort(metadata) : clampEffort(effort, metadata),
     access_mode: overrides.access_mode ?? config.default_access_mode ?? 'read-only',
     context_message_limit: Math.max(1, config.context_message_limit ?? 80),
@@ -89,6 +98,10 @@ export function resolveConfig({ files, overrides, env }: ResolveRequest): Resolv
     confirm_destructive_operations: config.confirm_destructive_operations ?? false,
     settings: files.settings,
   }
+}
+
+function isStray({ providers }: ConfigFiles, provider: string): boolean {
+  return !providers.some(({ id }) => id === provider)
 }
 
 /** What a provider is asked for when nobody names a model. */
@@ -143,7 +156,9 @@ function requireUsableKind({ id, kind }: Connection): void {
     'provider_kind_unsupported',
     `the provider '${id}' is of the kind '${kind}', which is not supported`,
     {
-      hint: `choose a provider of the kind '${openAiCompatible}': set default_provider in config.json`,
+      hint: foreignKinds.includes(kind)
+        ? `choose a provider of the kind '${openAiCompatible}': set default_provider in config.json`
+        : `${kindHint} as its kind in providers.json`,
     },
   )
 }

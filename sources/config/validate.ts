@@ -4,7 +4,13 @@ import type { InspectedConfig } from './files.ts'
 import type { Finding, Severity } from './finding.ts'
 import { isVariableName } from './key.ts'
 import type { ModelEntry } from './modelsFile.ts'
-import { foreignKinds, openAiCompatible, type Provider, type ProviderEntry } from './providersFile.ts'
+import {
+  foreignKinds,
+  kindHint,
+  openAiCompatible,
+  type Provider,
+  type ProviderEntry,
+} from './providersFile.ts'
 
 /**
  * Everything that is wrong with the files beyond their shape, in one go. Entries and files that could not be read are
@@ -33,14 +39,7 @@ function providerFaults(provider: Provider, index: number): ReadonlyArray<Findin
   if (isBlank(kind))
     found.push(fault('provider_kind_empty', at('kind'), 'is empty', `write '${openAiCompatible}'`))
   else if (!isOurs && !foreignKinds.includes(kind)) {
-    found.push(
-      fault(
-        'provider_kind_unsupported',
-        at('kind'),
-        `'${kind}' is not supported`,
-        `write '${openAiCompatible}'`,
-      ),
-    )
+    found.push(fault('provider_kind_unsupported', at('kind'), `'${kind}' is not supported`, kindHint))
   }
   const problem =
     isOurs || isBlank(base_url) ? baseUrlProblem(base_url) : URL.canParse(base_url) ? null : 'is not a URL'
@@ -51,7 +50,8 @@ function providerFaults(provider: Provider, index: number): ReadonlyArray<Findin
   if (isOurs && api_key.form === 'invalid') {
     found.push(fault('api_key_invalid', at('api_key'), "'$' names no variable", "write '$NAME'"))
   }
-  if (isOurs && api_key.form === 'none' && !isLoopback(base_url)) {
+  // Whether the server is a local one, which wants no key, cannot be told from a URL that is none.
+  if (isOurs && problem === null && api_key.form === 'none' && !isLoopback(base_url)) {
     found.push(
       fault(
         'api_key_invalid',

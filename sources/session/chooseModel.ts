@@ -20,6 +20,8 @@ export interface ChosenModel {
   readonly accessMode: AccessMode
   readonly confirmDestructive: boolean
   readonly settings: Settings
+  /** The provider that models.json names for the model by mistake, so that what it says is not used; null: none. */
+  readonly strayProvider: string | null
   /** Environment variables that hold keys; commands of the model do not get them. */
   readonly keyVariables: ReadonlyArray<string>
 }
@@ -44,6 +46,7 @@ function demoModel({ env }: Place, overrides: ConfigOverrides): ChosenModel {
     accessMode: overrides.access_mode ?? 'workspace-edit',
     confirmDestructive: false,
     settings: defaultSettings,
+    strayProvider: null,
     // The demo reads no configuration that would name them.
     keyVariables: Object.keys(env).filter((name) => /(_KEY|_TOKEN|_SECRET)$/i.test(name)),
   }
@@ -82,6 +85,7 @@ async function configuredModel(place: Place, overrides: ConfigOverrides): Promis
     accessMode: config.access_mode,
     confirmDestructive: config.confirm_destructive_operations,
     settings,
+    strayProvider: config.stray_provider,
     keyVariables: providerKeyVariables({
       config: files.config,
       providers: files.providers,

@@ -23,7 +23,7 @@ import { makeCurrent } from './makeCurrent.ts'
 import { type OpenedTarget, openTarget, type TurnTarget } from './openTarget.ts'
 import { newMessageId, type Place, workspaceOf } from './place.ts'
 import { TurnLog } from './turnLog.ts'
-import { makeNotices, noticeOf } from './turnNotices.ts'
+import { makeNotices, noticeOf, strayNotice } from './turnNotices.ts'
 import { attributionOf, makeTurnTools, type TurnToolsOptions } from './turnTools.ts'
 import { findUnanswered, refuseAnsweredElsewhere } from './unanswered.ts'
 import { withWriter } from './withWriter.ts'
@@ -79,11 +79,13 @@ interface Work {
 }
 
 async function runAsWriter(work: Work): Promise<TurnOutcome> {
-  const { place, options, writer } = work
+  const { place, options, chosen, writer } = work
   const workspace = workspaceOf(place)
   const emit = (event: TurnEvent) => options.emit(withJournalPath(event, workspace.root))
   const journal = new Journal({ home: place.root, workspace })
   const notices = makeNotices(emit)
+  const { modelId, strayProvider } = chosen
+  if (strayProvider !== null) notices.tell(strayNotice(modelId, strayProvider))
   const displaced = new DisplacedFiles({
     ...{ journal, writer: writer.id, now: place.now, newId: () => newMessageId(place) },
     onForeign: (bytes) => notices.tell(noticeOf(bytes)),

@@ -18,6 +18,15 @@ export function noticeOf(bytes: ForeignBytes): TurnNotice {
       }
 }
 
+/** What the user hears when the entry of the model in models.json is not used. */
+export function strayNotice(model: string, provider: string): TurnNotice {
+  return {
+    code: 'model_provider_unknown',
+    text: `models.json gives '${model}' to the provider '${provider}', which is not in providers.json, so its entry is not used`,
+    chat_id: null,
+  }
+}
+
 /** Notices that come up before the turn has told that it started are told directly after. */
 export function makeNotices(emit: (event: TurnEvent) => void) {
   let waiting: TurnNotice[] | null = []

@@ -57,7 +57,10 @@ describe('cass check', () => {
   test('of an untouched home says what to do, and makes no file', async () => {
     const root = makeHome()
     const report = await check(root)
-    expect(report).toMatchObject({ ok: false, next_steps: ['cass setup', 'cass chat --demo'] })
+    expect(report).toMatchObject({
+      ok: false,
+      next_steps: ['write ~/.cass/providers.json, as docs/configuration.md says', 'cass chat --demo'],
+    })
     expect(linesOf(report)).toEqual([
       'ok file_absent ~/.cass/config.json: not present (using defaults)',
       'ok file_absent ~/.cass/providers.json: not present (using defaults)',
@@ -141,7 +144,7 @@ describe('cass check', () => {
     expect(linesOf(report)).toContain(
       "error provider_kind_unsupported active config: the provider 'c' is of the kind 'chatgpt-codex', which is not supported",
     )
-    expect(report.next_steps).toEqual(['cass setup', 'cass check'])
+    expect(report.next_steps).toEqual(['edit ~/.cass/providers.json', 'cass check'])
   })
 
   test('shows all faults of all files at once and guesses no active provider', async () => {

@@ -353,6 +353,7 @@ describe('the preferences', () => {
       provider: _provider,
       key: _key,
       metadata: _metadata,
+      stray_provider: _stray,
       settings: _settings,
       ...rest
     } = resolveConfig({ files: files(given), overrides, env })
