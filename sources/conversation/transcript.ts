@@ -19,8 +19,9 @@ import { branchFromOfHead, type TranscriptMark } from './headsIndex.ts'
 import { deriveChatId } from './ids.ts'
 import { transcriptLeftovers } from './leftovers.ts'
 import { type FileStat, statOrNull } from './logFile.ts'
+import { asOwnChat } from './ownChat.ts'
 import { transcriptPath } from './paths.ts'
-import { type MetaRecord, recordOfMessage, stringifyRecord, tryParseRecord } from './record.ts'
+import { type MetaRecord, recordOfMessage, stringifyRecord } from './record.ts'
 
 /** A branch above this size gets its transcript only with its first own message: branching must stay cheap. */
 const copiedUpTo = 16 * 1024 * 1024
@@ -207,26 +208,6 @@ function rescue(conversation: Conversation, chatId: string, bytes: Buffer): stri
       if (readFileSync(file).equals(content)) return copyId
     }
   }
-}
-
-function asOwnChat(
-  bytes: Buffer,
-  {
-    copyId,
-    parent,
-    conversation,
-  }: { readonly copyId: string; readonly parent: string; readonly conversation: Conversation },
-): Buffer {
-  const end = bytes.indexOf(0x0a)
-  const first = tryParseRecord(bytes.toString('utf8', 0, end === -1 ? bytes.length : end))
-  const { created_at, model, cwd } = first?.type === 'meta' ? first : conversation.meta
-  const from = first?.type === 'meta' ? first.branch_from : undefined
-  const meta: MetaRecord = {
-    ...{ type: 'meta', chat_id: copyId, created_at, model, cwd, parent_chat_id: parent },
-    ...(from === undefined ? {} : { branch_from: from }),
-  }
-  const rest = first?.type === 'meta' ? bytes.subarray(end === -1 ? bytes.length : end + 1) : bytes
-  return Buffer.concat([Buffer.from(`${stringifyRecord(meta)}\n`), rest])
 }
 
 /** Gives how many bytes it wrote. */
