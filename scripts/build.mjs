@@ -129,10 +129,10 @@ const leaveToModules = {
       const name = laterPackages.get(path)
       return name === undefined ? undefined : { path: `./${name}.js`, external: true }
     })
-    // It finds its program from where it is installed.
-    onResolve({ filter: /^@vscode\/ripgrep$/ }, ({ path }) => ({ path, namespace: 'required' }))
-    // By require, which spares the command that takes a lock the start of the whole ES module loader.
-    onResolve({ filter: /^fs-native-extensions$/ }, ({ kind, path }) =>
+    // Ripgrep finds its program from where it is installed.
+    // By require, which spares the command that takes a lock the start of the whole ES module loader. The `require` that
+    // this makes is asked about again, and stays.
+    onResolve({ filter: /^(@vscode\/ripgrep|fs-native-extensions)$/ }, ({ kind, path }) =>
       kind === 'dynamic-import' ? { path, namespace: 'required' } : { path, external: true },
     )
     onLoad({ filter: /.*/, namespace: 'required' }, ({ path }) => ({
