@@ -27,6 +27,13 @@ export abstract class BaseCommand extends Command<CommandContext> {
     }
   }
 
+  /** Says that an empty list is one of this folder only. */
+  protected noteElsewhere(count: number): void {
+    if (count === 0) return
+    const chats = count === 1 ? '1 chat' : `${count} chats`
+    this.context.print.note(`other folders of this workspace have ${chats}: \`cass chats --all\``)
+  }
+
   /** Prints an error and gives its exit code. */
   protected report(error: unknown): number {
     return report(error, this.context)

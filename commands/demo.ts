@@ -17,7 +17,7 @@ export class DemoCommand extends BaseCommand {
 
   static override usage = BaseCommand.Usage({
     category: 'Porcelain',
-    description: 'take a guided tour in a scratch workspace, with the demo model',
+    description: 'take a guided tour in a scratch folder, with the demo model',
     details:
       'An edit, the checkpoints, a branch, and what is on disk. No network, no key, and none of your files.',
     examples: [

@@ -22,11 +22,11 @@ export abstract class TurnCommand extends BaseCommand {
   apiKeyEnv = Option.String('--api-key-env', { description: 'the variable that holds the API key' })
   readonly = Option.Boolean('--readonly', false, { description: 'tools may read, and change nothing' })
   workspaceEdit = Option.Boolean('--workspace-edit', false, {
-    description: 'tools may change this workspace',
+    description: 'tools may change files in this folder',
   })
   fullAccess = Option.Boolean('--full-access', false, { description: 'tools may do what you may do' })
   demo = Option.Boolean('--demo', false, {
-    description: 'the demo model in a scratch workspace: no network, no key, none of your files',
+    description: 'the demo model in a scratch folder: no network, no key, none of your files',
   })
 
   protected readOverrides(): Overrides {
@@ -44,7 +44,7 @@ export abstract class TurnCommand extends BaseCommand {
   }
 
   /**
-   * Where the turn happens: here, or with `--demo` in a scratch workspace of its own; a turn that goes on with a branch stays
+   * Where the turn happens: here, or with `--demo` in a scratch folder of its own; a turn that goes on with a branch stays
    * in that of an earlier demo.
    */
   protected async preparePlace({ goesOn }: { readonly goesOn: boolean }): Promise<Place> {

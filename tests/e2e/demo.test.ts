@@ -44,7 +44,7 @@ describe.concurrent('without a terminal', () => {
     expect(readdirSync(join(world.folder, 'scratch'))).toHaveLength(2)
   })
 
-  test('run --demo works in a scratch workspace, and says that it is a demo', async ({ world }) => {
+  test('run --demo works in a scratch folder, and says that it is a demo', async ({ world }) => {
     const before = belongings(world)
     const env = scratch(world)
     const { exitCode, stdout, stderr } = await world.run(['run', '--demo', 'fix the test'], { env })
