@@ -1,4 +1,5 @@
 import { Option } from 'clipanion'
+import { countElsewhere } from '../sources/session/countElsewhere.ts'
 import { listBranches } from '../sources/session/listBranches.ts'
 import { BaseCommand } from './base.ts'
 import { makePlace } from './place.ts'
@@ -26,20 +27,26 @@ export class BranchesCommand extends BaseCommand {
   retired = Option.Boolean('--retired', false, { description: 'retired branches too' })
 
   async execute(): Promise<number> {
-    const { print, globals } = this.context
-    const listed = await listBranches(makePlace(this.context), { all: this.all, retired: this.retired })
+    const { print, globals, terminals } = this.context
+    const place = makePlace(this.context)
+    const listed = await listBranches(place, { all: this.all, retired: this.retired })
     this.warnOfUnreadable(listed.unreadable)
     if (globals.json) print.json(listed)
     else {
+      // A main branch came from nowhere, so a terminal has room to say what it is about.
+      const isForPeople = terminals.stdout && !globals.nul
       print.records(
         listed.branches.map((branch) => [
           ...[branch.chat_id === listed.current ? '*' : '', branch.chat_id, branch.kind, branch.name],
           ...[branch.parent, branch.records, branch.last_activity],
-          branch.branch_from?.checkpoint_label ?? null,
+          branch.branch_from?.checkpoint_label ?? (isForPeople ? branch.preview : null),
         ]),
+        { dropped: [6, 5, 2, 4] },
       )
-      if (listed.branches.length === 0)
+      if (listed.branches.length === 0) {
         print.note('no branches yet; `cass run` or `cass chat` makes the first')
+        this.noteElsewhere(countElsewhere(place))
+      }
     }
     return 0
   }

@@ -1,4 +1,5 @@
 import { Option } from 'clipanion'
+import { countElsewhere } from '../sources/session/countElsewhere.ts'
 import { listChats } from '../sources/session/listChats.ts'
 import { BaseCommand } from './base.ts'
 import { makePlace } from './place.ts'
@@ -26,7 +27,8 @@ export class ChatsCommand extends BaseCommand {
 
   async execute(): Promise<number> {
     const { print, globals, cwd } = this.context
-    const listed = await listChats(makePlace(this.context), { all: this.all, search: this.search ?? null })
+    const place = makePlace(this.context)
+    const listed = await listChats(place, { all: this.all, search: this.search ?? null })
     this.warnOfUnreadable(listed.unreadable)
     if (globals.json) print.json(listed)
     else {
@@ -34,8 +36,12 @@ export class ChatsCommand extends BaseCommand {
         listed.chats.map(({ chat_id, created_at, model, branches, preview }) => [
           ...[chat_id, created_at, model, branches, preview],
         ]),
+        { dropped: [1, 3, 2] },
       )
-      if (listed.chats.length === 0) print.note(`no chats found for '${cwd}'`)
+      if (listed.chats.length === 0) {
+        print.note(`no chats found for '${cwd}'`)
+        if (this.search === undefined) this.noteElsewhere(countElsewhere(place))
+      }
     }
     return 0
   }

@@ -44,6 +44,8 @@ export class CheckpointsCommand extends BaseCommand {
     else
       print.records(
         listed.checkpoints.map(({ id, kind, ts, label, detail }) => [id, kind, ts, label, detail]),
+        // The id says the kind too, and the label the same in words.
+        { dropped: [2, 1, 3] },
       )
     return 0
   }

@@ -33,6 +33,7 @@ export class FsckCommand extends BaseCommand {
         report.findings.map(({ severity, code, subject, message, effect }) => [
           ...[severity, code, subject, `${message}; ${effect}`],
         ]),
+        { dropped: [1] },
       )
       const { conversations, messages } = report.checked
       print.note(`checked ${conversations} conversations with ${messages} messages`)

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import { stringifyJson } from '../../sources/conversation/json.ts'
-import { cutToWidth, escapeCell, measureWidth, stripControls } from './text.ts'
+import { alignRows } from './table.ts'
+import { escapeCell, stripControls } from './text.ts'
 
 /** One row of a list. The free text, if there is one, is the last cell. Null: not known. */
 export type Row = ReadonlyArray<string | number | null>
@@ -16,8 +17,11 @@ export interface Printer {
   chunk(text: string): void
   /** Data whose colours are ours; what came from elsewhere in it was stripped before. */
   styled(text: string): void
-  /** A whole list: aligned on a terminal, TAB-separated in a pipe, NUL-ended with `-z`. */
-  records(rows: ReadonlyArray<Row>): void
+  /**
+   * A whole list: aligned on a terminal, TAB-separated in a pipe, NUL-ended with `-z`. A terminal that is too narrow does
+   * without the columns of `dropped`, the first of them first.
+   */
+  records(rows: ReadonlyArray<Row>, layout?: { readonly dropped: ReadonlyArray<number> }): void
   /** One JSON document, or one line of JSON Lines. */
   json(value: unknown): void
   /** News for people; silenced by `--quiet`, like hints. */
@@ -53,10 +57,16 @@ export function makePrinter({ stdout, stderr, terminals, columns, quiet, nul }: 
     data: (text) => out(text.endsWith('\n') ? text : `${text}\n`),
     chunk: (text) => out(text),
     styled: (text) => stdout.write(text),
-    records(rows) {
+    records(rows, { dropped } = { dropped: [] }) {
       if (rows.length === 0) return
       if (nul) out(rows.map((row) => `${row.map(formatCell).join('\t')}\0`).join(''))
-      else if (terminals.stdout) out(alignRows(rows, columns))
+      else if (terminals.stdout)
+        out(
+          alignRows(
+            rows.map((row) => row.map(formatCell)),
+            { columns, dropped },
+          ),
+        )
       else out(rows.map((row) => `${row.map((cell) => escapeCell(formatCell(cell))).join('\t')}\n`).join(''))
     },
     json: (value) => stdout.write(`${stringifyForTerminals(value)}\n`),
@@ -76,31 +86,6 @@ export function makePrinter({ stdout, stderr, terminals, columns, quiet, nul }: 
 
 function formatCell(cell: string | number | null): string {
   return cell === null ? '' : String(cell)
-}
-
-// Two blanks between columns; only the last one, the free text, gives way to the width of the terminal.
-function alignRows(rows: ReadonlyArray<Row>, columns: number): string {
-  const cells = rows.map((row) => row.map((cell) => stripControls(formatCell(cell)).replace(/[\t\n]+/g, ' ')))
-  const widths: number[] = []
-  for (const row of cells) {
-    row.forEach((cell, column) => {
-      widths[column] = Math.max(widths[column] ?? 0, measureWidth(cell))
-    })
-  }
-  const lines = cells.map((row) => {
-    const fixed = row
-      .slice(0, -1)
-      .map((cell, column) => padTo(cell, widths[column] ?? 0))
-      .join('  ')
-    const start = row.length > 1 ? `${fixed}  ` : ''
-    const room = Math.max(20, columns - measureWidth(start))
-    return `${start}${cutToWidth(row.at(-1) ?? '', room)}`.trimEnd()
-  })
-  return `${lines.join('\n')}\n`
-}
-
-function padTo(cell: string, width: number): string {
-  return cell + ' '.repeat(Math.max(0, width - measureWidth(cell)))
 }
 
 /** JSON leaves DEL and the C1 controls as they are, and some terminals obey them; strict parsers refuse half surrogates. */
