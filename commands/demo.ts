@@ -56,7 +56,7 @@ export class DemoCommand extends BaseCommand {
     tour.line(`  export CASS_HOME=${place.root}`)
     tour.line('  cass log')
     tour.say('With a model of your own, in your project: `cass run --base-url URL --model NAME "…"`.')
-    tour.line('For good: write providers.json, as docs/configuration.md says, then `cass`.')
+    tour.line('For good: write providers.json, as README.md shows, then `cass`.')
     return 0
   }
 }

@@ -7,7 +7,7 @@ Commands for people:
   chat           talk to the agent, turn after turn
   chats          list the conversations of this folder, newest activity first
   check          check configuration, provider and surroundings; changes nothing
-  demo           take a guided tour in a scratch workspace, with the demo model
+  demo           take a guided tour in a scratch folder, with the demo model
   log            show a branch as a person reads it, oldest first
   run            let the agent do one turn; the answer goes to stdout
 

@@ -5,6 +5,7 @@ import { report } from './base.ts'
 import { bindCommand } from './bind.ts'
 import type { CommandContext, Run, Surroundings } from './context.ts'
 import { helpText } from './helpText.ts'
+import { laterCommands } from './later.ts'
 import type { CassCommandClass, Manifest } from './manifest.ts'
 import { findNearest } from './nearest.ts'
 import { makePrinter } from './terminal/printer.ts'
@@ -104,17 +105,25 @@ async function loadCommand(name: string, commands: Manifest): Promise<CassComman
   return await load()
 }
 
-/** What to do instead of a command that messages speak of and that is not there yet. */
-const insteadOf: ReadonlyMap<string, string> = new Map([
-  ['setup', 'write providers.json by hand (docs/configuration.md), or give `--base-url` and `--model`'],
-])
-
 function unknownCommand(name: string, known: ReadonlyArray<string>): CassError {
+  const instead = laterCommands.get(name)
+  if (instead !== undefined) {
+    return new CassError('unknown_command', `'${name}' is not there yet`, { kind: 'usage', hint: instead })
+  }
+  return new CassError('unknown_command', `unknown command '${name}'`, {
+    kind: 'usage',
+    hint: hintFor(name, known),
+  })
+}
+
+function hintFor(name: string, known: ReadonlyArray<string>): string {
+  // A sentence is meant for the agent.
+  if (/\s/.test(name.trim())) {
+    const said = /^[^"$`\\!]{1,60}$/.test(name) ? name : '…'
+    return `to say it to the agent: cass run "${said}"`
+  }
   const nearest = findNearest(name, known)
-  const hint =
-    insteadOf.get(name) ??
-    (nearest === null
-      ? 'see `cass --help`, or say it to the agent with `cass run`'
-      : `did you mean '${nearest}'?`)
-  return new CassError('unknown_command', `unknown command '${name}'`, { kind: 'usage', hint })
+  return nearest === null
+    ? 'see `cass --help`, or say it to the agent with `cass run`'
+    : `did you mean '${nearest}'?`
 }

@@ -25,7 +25,9 @@ function formatHeading(record: LoggedRecord, colours: Colours): string {
 }
 
 function formatBody(record: LoggedRecord): string {
-  const lines = stripControls(formatRecord(record)).trimEnd().split('\n')
+  // The line above says already which tool it was, and whether it did its work.
+  const text = record.type === 'tool' ? record.content : formatRecord(record)
+  const lines = stripControls(text).trimEnd().split('\n')
   if (record.type !== 'tool' || lines.length <= shownLines) return lines.join('\n')
   return [...lines.slice(0, shownLines), `… ${lines.length - shownLines} more lines, see \`cass show\``].join(
     '\n',

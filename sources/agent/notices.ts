@@ -25,7 +25,7 @@ export function brokenArguments(cause: string, { cut }: { cut: boolean }): strin
 }
 
 export function stepLimit(steps: number): string {
-  return `The turn was stopped after ${steps} model calls, the step limit. Send a message to go on from here.`
+  return `The turn was stopped after ${steps} model ${steps === 1 ? 'call' : 'calls'}, the step limit. Send a message to go on from here.`
 }
 
 export function providerFailed(message: string): string {

@@ -106,7 +106,7 @@ function surroundings(
     okFinding('platform', 'platform', `platform: ${os} ${release} ${arch}, Node ${node}`),
     okFinding('terminal', 'terminal', `terminal: ${kind}${isInteractive ? '' : ', not interactive'}`),
     okFinding('shell', 'shell', `shell: ${shell}`),
-    okFinding('workspace', 'workspace', `folder: ${show(cwd)}`),
+    okFinding('workspace', 'workspace', `workspace: ${show(cwd)}`),
   ]
 }
 

@@ -34,7 +34,7 @@ export function nextSteps({
   }
   const has = (...codes: ReadonlyArray<string>) => errors.some(({ code }) => codes.includes(code))
   if (has('no_provider')) {
-    return [`write ${root}${separator}providers.json, as docs/configuration.md says`, 'cass chat --demo']
+    return [`write ${root}${separator}providers.json, as README.md shows`, 'cass chat --demo']
   }
   if (has(...providerCodes)) return [edit('providers.json'), 'cass check']
   // The same check would only say the same again.

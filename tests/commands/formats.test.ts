@@ -14,11 +14,11 @@ describe('a call on one line', () => {
   it.each([
     ['shell', { command: 'npm test\nnpm run build' }, 'shell npm test'],
     ['edit', { path: 'src/a.ts', edits: [] }, 'edit src/a.ts'],
-    ['grep', { pattern: 'TODO' }, 'grep TODO'],
+    ['grep', { query: 'TODO' }, 'grep "TODO"'],
     ['read', { files: [{ path: 'a' }] }, 'read a'],
     ['read', { files: [{ path: 'a' }, { path: 'b' }, { path: 'c' }] }, 'read a and 2 more'],
     ['read', { files: 'nonsense' }, 'read'],
-    ['ls', {}, 'ls'],
+    ['ls', {}, 'ls .'],
     ['edit', { _raw: '{"path' }, 'edit'],
     ['edit', null, 'edit'],
   ])('%s %j is %s', (name, input, expected) => {
@@ -67,7 +67,13 @@ describe('the log', () => {
       .trimEnd()
       .split('\n')
     expect(lines).toHaveLength(14)
-    expect(lines.at(-1)).toBe('    … 29 more lines, see `cass show`')
+    expect(lines.at(-1)).toBe('    … 28 more lines, see `cass show`')
+  })
+
+  it('names a tool and how it went once', () => {
+    expect(formatLog([{ ...result, content: 'file a' }], plain)).toBe(
+      `3 tool shell ✓ · ${ts}\n    file a\n\n`,
+    )
   })
 
   it('says of a record that the program wrote it', () => {

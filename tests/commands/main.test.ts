@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { helpText } from '../../commands/helpText.ts'
+import { laterCommands } from '../../commands/later.ts'
+import { manifest } from '../../commands/manifest.ts'
 import { runHere } from './_run.ts'
 
 describe('a command line', () => {
@@ -39,7 +41,7 @@ describe('a usage error', () => {
     [['brnaches'], "error: unknown command 'brnaches'\nhint: did you mean 'branches'?\n"],
     [
       ['explain this code'],
-      "error: unknown command 'explain this code'\nhint: see `cass --help`, or say it to the agent with `cass run`\n",
+      `error: unknown command 'explain this code'\nhint: to say it to the agent: cass run "explain this code"\n`,
     ],
     [
       ['toString'],
@@ -153,4 +155,19 @@ describe('--cwd', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
     expect(stderr).toMatch(/^error: .*'\/missing-folder'.*ENOENT.*\nhint: .*--cwd/)
   })
+})
+
+it.each([...laterCommands])(
+  "says of '%s' that it is not there yet, and what to do",
+  async (name, instead) => {
+    const { exitCode, stdout, stderr } = await runHere([name, 'x'])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(stderr).toBe(`error: '${name}' is not there yet\nhint: ${instead}\n`)
+    expect(Object.keys(manifest)).not.toContain(name)
+  },
+)
+
+it('repeats no sentence that a shell would change', async () => {
+  const { stderr } = await runHere(['what does `rm` do to $HOME?'])
+  expect(stderr).toContain('hint: to say it to the agent: cass run "…"\n')
 })

@@ -404,6 +404,14 @@ describe('an answer that is not one', () => {
 })
 
 describe('the step limit', () => {
+  it('of one call is told in the singular', async () => {
+    const { recorded } = await runScript([{ calls: [makeCall('c', 'ls', {})] }], {
+      tools: [makeTool('ls', () => 'x')],
+      maxSteps: 1,
+    })
+    expect(recorded.at(-1)!.content).toContain('after 1 model call, ')
+  })
+
   it('ends a turn that never comes to an end', async () => {
     const { result, recorded, events, requests } = await runScript([{ calls: [makeCall('c', 'ls', {})] }], {
       tools: [makeTool('ls', () => 'x')],

@@ -29,7 +29,7 @@ const machine = [
   'ok platform platform: linux 6.1 x64, Node 20.20.2',
   'ok terminal terminal: xterm-256color',
   'ok shell shell: /bin/sh',
-  'ok workspace folder: ~',
+  'ok workspace workspace: ~',
 ]
 
 describe('cass check', () => {
@@ -59,7 +59,7 @@ describe('cass check', () => {
     const report = await check(root)
     expect(report).toMatchObject({
       ok: false,
-      next_steps: ['write ~/.cass/providers.json, as docs/configuration.md says', 'cass chat --demo'],
+      next_steps: ['write ~/.cass/providers.json, as README.md shows', 'cass chat --demo'],
     })
     expect(linesOf(report)).toEqual([
       'ok file_absent ~/.cass/config.json: not present (using defaults)',
