@@ -37,6 +37,7 @@ export const effectful: ReadonlyArray<string> = [
   'sources/files/privateFolder.ts',
   'sources/session/checkInstallation.ts',
   'sources/session/deadTurns.ts',
+  'sources/session/demoFolders.ts',
   'sources/session/installDocs.ts',
   'sources/session/openTarget.ts',
   'sources/session/prepareDemo.ts',

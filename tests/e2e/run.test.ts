@@ -148,7 +148,6 @@ describe.concurrent('cass run', () => {
     [['--approve', 'most', 'x'], "'--approve' is shell, all or none, not 'most'"],
     [['--max-steps', '0', 'x'], 'max-steps'],
     [[], 'there is no prompt'],
-    [['--continue'], 'there is no prompt'],
   ] as const)('%j is a usage error', async ([args, message], { world }) => {
     const { exitCode, stdout, stderr } = await world.run(['run', ...args])
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
@@ -159,8 +158,10 @@ describe.concurrent('cass run', () => {
   })
 
   test('--continue without a current branch fails and says how to begin', async ({ world }) => {
-    const { exitCode, stdout, stderr } = await world.run(['run', '--continue', 'x'])
-    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
-    expect(stderr).toMatch(/no current branch[\s\S]*hint: begin a chat with cass run/)
+    for (const words of [['x'], []]) {
+      const { exitCode, stdout, stderr } = await world.run(['run', '--continue', ...words])
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+      expect(stderr).toMatch(/no current branch[\s\S]*hint: begin a chat with cass run/)
+    }
   })
 })
