@@ -10,6 +10,7 @@ export interface ApprovalRequest {
 }
 
 const allow = 'allow once'
+const deny = 'deny'
 const showAll = 'show all'
 /** Rows of a command that are shown at first. */
 const shownRows = 12
@@ -35,11 +36,11 @@ export async function askApproval(
   const question = `${subject} (${escapeHidden(request.reason)})`
   const shown = shortenLines(rows, shownRows)
   write(stderr, shown)
-  if (shown === rows) return (await ask(question, { choices: [allow, 'deny'], keyboard, stderr })) === allow
-  const answer = await ask(question, { choices: [allow, 'deny', showAll], keyboard, stderr })
+  if (shown === rows) return (await ask(question, { choices: [allow, deny], keyboard, stderr })) === allow
+  const answer = await ask(question, { choices: [allow, deny, showAll], keyboard, stderr })
   if (answer !== showAll) return answer === allow
   write(stderr, rows)
-  return (await ask(question, { choices: [allow, 'deny'], keyboard, stderr })) === allow
+  return (await ask(question, { choices: [allow, deny], keyboard, stderr })) === allow
 }
 
 // The question has room for one line, so a longer command stands above it. Nobody should allow what was not shown.
@@ -76,10 +77,12 @@ async function ask(
   },
 ): Promise<string | null> {
   const { default: enquirer } = await import('enquirer')
-  const { keys, release } = keyboard.borrow()
+  const { keys, isTyping, release } = keyboard.borrow()
   const select = new enquirer.Select({
     message,
     choices: choices.map((choice) => ({ name: choice, message: choice })),
+    // An Enter that was meant for another line must not allow anything.
+    initial: isTyping ? choices.indexOf(deny) : 0,
     stdin: keys,
     stdout: stderr,
   })

@@ -5,6 +5,8 @@ declare module 'enquirer' {
   interface SelectOptions {
     readonly message: string
     readonly choices: ReadonlyArray<{ readonly name: string; readonly message: string }>
+    /** The number of the choice that Enter takes at first. */
+    readonly initial?: number
     readonly stdin?: Readable
     readonly stdout?: Writable
   }

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import type { JobControl } from './jobControl.ts'
-import { markPastes, mayGoOn, PasteReader, type TerminalInput } from './pastes.ts'
+import { asChunk, markPastes, mayGoOn, PasteReader, type TerminalInput } from './pastes.ts'
 import { shortenLines, stripControls } from './text.ts'
 
 /**
@@ -14,8 +14,11 @@ export interface Keyboard {
   ask(prompt: string): Promise<string | null>
   /** Calls the listener at Ctrl-C while nobody asks. The function it gives ends that. */
   watch(listener: () => void): () => void
-  /** The keys that are pressed from now on, for somebody else who asks. */
-  borrow(): { readonly keys: Readable; release(): void }
+  /**
+   * The keys that are pressed from now on, for somebody else who asks; a paste is no answer. `isTyping`: the user is in the
+   * middle of a line, so that the next Enter may be meant for that.
+   */
+  borrow(): { readonly keys: Readable; readonly isTyping: boolean; release(): void }
   close(): void
 }
 
@@ -27,6 +30,8 @@ export interface KeyboardOptions {
 
 const ctrlC = '\u0003'
 const ctrlZ = '\u001a'
+/** How long until a program that was not stopped goes on, in milliseconds. */
+const retryMs = 300
 /** How long the next piece of a paste may take, in milliseconds. */
 const pieceMs = 25
 
@@ -48,16 +53,22 @@ export function openKeyboard({ stdin, stderr, jobs }: KeyboardOptions): Keyboard
     setRawMode(stdin, false)
     stderr.write(markPastes.off)
   }
-  const stop = () => {
-    leave()
-    jobs.stop()
-  }
-  const stopListening = jobs.onContinue(() => {
+  let retry: NodeJS.Timeout | null = null
+  const goOn = () => {
+    if (retry !== null) clearTimeout(retry)
+    retry = null
     // The shell had the terminal in between, which Node does not know.
     setRawMode(stdin, false)
     acquire()
     reader?.redraw()
-  })
+  }
+  const stopListening = jobs.onContinue(goOn)
+  const stop = () => {
+    leave()
+    jobs.stop()
+    // Where no shell could continue it, the system stops nothing.
+    retry ??= setTimeout(goOn, retryMs)
+  }
   // Gives what is left of a chunk when the keys that mean something at any time are gone.
   const obey = (chunk: string): string => {
     if (chunk.includes(ctrlC)) interrupt?.()
@@ -99,7 +110,7 @@ export function openKeyboard({ stdin, stderr, jobs }: KeyboardOptions): Keyboard
           resolve(line)
         }
         const enter = ({ type, text }: TerminalInput) => {
-          if (!isAsking) ahead.push(type === 'paste' ? `\u001b[200~${text}\u001b[201~` : text)
+          if (!isAsking) ahead.push(asChunk({ type, text }))
           else if (type === 'paste') lines.write(pastes.show(text))
           // Not written to the stream, which would hand it over later, when the question may be answered.
           else keys.emit('data', text)
@@ -150,9 +161,13 @@ export function openKeyboard({ stdin, stderr, jobs }: KeyboardOptions): Keyboard
     },
     borrow() {
       const keys = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} })
+      const filter = new PasteReader()
       reader = {
         read(chunk) {
-          keys.write(chunk.replaceAll(ctrlZ, ''))
+          for (const input of filter.read(chunk.replaceAll(ctrlZ, ''))) {
+            if (input.type === 'paste') ahead.push(asChunk(input))
+            else keys.write(input.text)
+          }
           obey(chunk)
         },
         end: () => keys.end(),
@@ -160,6 +175,7 @@ export function openKeyboard({ stdin, stderr, jobs }: KeyboardOptions): Keyboard
       }
       return {
         keys,
+        isTyping: ahead.length > 0 && !/[\r\n]$/.test(ahead.at(-1) ?? ''),
         release() {
           reader = null
           keys.destroy()
@@ -168,6 +184,7 @@ export function openKeyboard({ stdin, stderr, jobs }: KeyboardOptions): Keyboard
     },
     close() {
       stopListening()
+      if (retry !== null) clearTimeout(retry)
       stdin.off('data', onData)
       stdin.off('end', onEnd)
       stdin.pause()

@@ -8,6 +8,11 @@ const end = '\u001b[201~'
 /** Asks the terminal to mark pastes, and to stop it. */
 export const markPastes = { on: '\u001b[?2004h', off: '\u001b[?2004l' }
 
+/** The bytes that would give this input. */
+export function asChunk({ type, text }: TerminalInput): string {
+  return type === 'paste' ? `${begin}${text}${end}` : text
+}
+
 /** Tells pasted text from keys, over any cut into chunks. Terminals that mark no pastes give all their lines at once. */
 export class PasteReader {
   /** A paste whose end has not come yet. */

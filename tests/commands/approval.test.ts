@@ -8,7 +8,11 @@ const enter = '\r'
 const down = '\u001b[B'
 
 /** Asks, and answers each question with the next keys. Gives what was on the screen. */
-async function ask(request: Omit<ApprovalRequest, 'reason'>, answers: ReadonlyArray<ReadonlyArray<string>>) {
+async function ask(
+  request: Omit<ApprovalRequest, 'reason'>,
+  answers: ReadonlyArray<ReadonlyArray<string>>,
+  isTyping = false,
+) {
   const waiting = [...answers]
   const screen = collect()
   const keyboard = {
@@ -23,7 +27,7 @@ async function ask(request: Omit<ApprovalRequest, 'reason'>, answers: ReadonlyAr
       }
       // It listens from the next turn of the event loop on.
       setTimeout(press, 20)
-      return { keys, release: () => void keys.destroy() }
+      return { keys, isTyping, release: () => void keys.destroy() }
     },
   }
   const answer = await askApproval(
@@ -44,6 +48,10 @@ it('shows a short command once, in the question, and the answer as it was given'
 
 it('denies on the second choice', async () => {
   expect((await ask({ name: 'shell', arguments: { command: 'x' } }, [[down, enter]])).answer).toBe(false)
+})
+
+it('takes Enter for a no while the user is in the middle of a line', async () => {
+  expect((await ask({ name: 'shell', arguments: { command: 'x' } }, [[enter]], true)).answer).toBe(false)
 })
 
 it('shows the first and the last lines of a long command, each once', async () => {

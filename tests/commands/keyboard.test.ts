@@ -136,6 +136,34 @@ it('lends the keys to another question, without those from before it', async () 
   expect(await keyboard.ask('> '), 'the Enter from before').toBe('')
 })
 
+it('lends no paste, which is kept for the next message, and says whether a line is half typed', async () => {
+  const { stdin, keyboard } = open()
+  expect(keyboard.borrow().isTyping).toBe(false)
+  const { keys } = keyboard.borrow()
+  const got: string[] = []
+  keys.on('data', (bytes) => got.push(String(bytes)))
+  stdin.write('\u001b[200~a\rb\u001b[201~')
+  stdin.write('\u001b[B')
+  await new Promise(setImmediate)
+  expect(got).toEqual(['\u001b[B'])
+  const lent = keyboard.borrow()
+  expect(lent.isTyping).toBe(true)
+  lent.release()
+  const asked = keyboard.ask('> ')
+  stdin.write('\r')
+  expect(await asked).toBe('a\nb')
+})
+
+it('goes on by itself where nothing can be stopped', async () => {
+  const { stdin, keyboard, modes } = open()
+  const asked = keyboard.ask('> ')
+  stdin.write('\u001a')
+  await expect.poll(() => modes.at(-1)).toBe(false)
+  await expect.poll(() => modes.at(-1)).toBe(true)
+  stdin.write('a\r')
+  expect(await asked).toBe('a')
+})
+
 it('gives the terminal back', () => {
   const { stdin, stderr, keyboard, modes } = open()
   keyboard.close()
