@@ -66,7 +66,7 @@ export class RunCommand extends TurnCommand {
         emit: (event: TurnEvent) => (globals.json ? print.json(event) : progress(event)),
         signal: cancel.signal,
       })
-      if (!globals.json) this.#printEnd(stop_reason, { text, chatId: chat_id })
+      if (!globals.json) this.#printEnd(stop_reason, { text, chatId: chat_id, cwd: place.cwd })
       return exitCodes[stop_reason]
     } finally {
       stopListening()
@@ -89,10 +89,10 @@ export class RunCommand extends TurnCommand {
 
   #printEnd(
     stopReason: StopReason,
-    { text, chatId }: { readonly text: string; readonly chatId: string },
+    { text, chatId, cwd }: { readonly text: string; readonly chatId: string; readonly cwd: string },
   ): void {
     const { print } = this.context
-    const goOn = `cass run --branch ${chatId}`
+    const goOn = this.demo ? `cd ${cwd} && cass run --demo --branch ${chatId}` : `cass run --branch ${chatId}`
     if (text !== '') print.data(text)
     if (stopReason === 'length') print.warn('the answer was cut at the output limit of the model')
     if (stopReason === 'step_limit') {

@@ -44,6 +44,17 @@ describe.concurrent('without a terminal', () => {
     expect(readdirSync(join(world.folder, 'scratch'))).toHaveLength(2)
   })
 
+  test('a demo that was stopped says how to go on, and where', async ({ world }) => {
+    const env = scratch(world)
+    const { exitCode, stderr } = await world.run(['run', '--demo', '--max-steps', '1', 'fix the test'], {
+      env,
+    })
+    expect(exitCode).toBe(1)
+    const [, cwd = '', chat = ''] = /`cd (\S+) && cass run --demo --branch (\S+)`/.exec(stderr) ?? []
+    const next = await world.run(['run', '--demo', '--branch', chat], { cwd, env })
+    expect(next).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('src/basket.js') })
+  })
+
   test('run --demo works in a scratch folder, and says that it is a demo', async ({ world }) => {
     const before = belongings(world)
     const env = scratch(world)
