@@ -74,7 +74,9 @@ export class ChatCommand extends TurnCommand {
     // What stops every turn is said before anybody has typed a message.
     const { modelId, accessMode } = await chooseModel(place, { overrides: start.overrides, demo: this.demo })
     await openTarget(place, start.target, modelId)
-    print.note(`cass in ${place.cwd} · ${modelId} · ${accessMode}; /help tells more, /quit ends the chat`)
+    print.note(
+      `cass in ${place.cwd} · ${modelId} · ${accessMode}\n/help tells more, /quit or Ctrl-D ends the chat`,
+    )
     const keyboard = openKeyboard({ stdin, stderr, jobs: jobControl })
     let { target } = start
     try {
@@ -165,4 +167,4 @@ const chatHelp = `Say what the agent should do; pasted lines are one message.
   /help    this text
   /quit    end the chat, as Ctrl-D, \`exit\` and \`quit\` do
 Ctrl-C in a turn cancels it. What you type meanwhile waits for the next prompt.
-Other commands (\`cass log\`, \`cass branches\`, \`cass branch @~1\`) work from another terminal, also now.`
+Other commands, such as \`cass log\` and \`cass branches\`, work in another terminal.`

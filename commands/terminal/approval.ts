@@ -33,7 +33,7 @@ export async function askApproval(
   },
 ): Promise<boolean> {
   const { subject, rows } = describe(request, columns)
-  const question = `${subject} (${escapeHidden(request.reason)})`
+  const question = `${subject} (${escapeHidden(reasonOf(request))})`
   const shown = shortenLines(rows, shownRows)
   write(stderr, shown)
   if (shown === rows) return (await ask(question, { choices: [allow, deny], keyboard, stderr })) === allow
@@ -43,13 +43,25 @@ export async function askApproval(
   return (await ask(question, { choices: [allow, deny], keyboard, stderr })) === allow
 }
 
+function commandOf(input: unknown): string | null {
+  const command = typeof input === 'object' && input !== null && 'command' in input ? input.command : null
+  return typeof command === 'string' ? command : null
+}
+
+// The policy's reason ends with the command, which is shown already.
+function reasonOf({ arguments: input, reason }: ApprovalRequest): string {
+  const command = commandOf(input)
+  if (command === null || command === '' || !reason.endsWith(command)) return reason
+  return reason.slice(0, reason.length - command.length).replace(/[:\s]+$/, '')
+}
+
 // The question has room for one line, so a longer command stands above it. Nobody should allow what was not shown.
 function describe(
   { name, arguments: input }: ApprovalRequest,
   columns: number,
 ): { readonly subject: string; readonly rows: ReadonlyArray<string> } {
-  const command = typeof input === 'object' && input !== null && 'command' in input ? input.command : null
-  if (typeof command !== 'string') return { subject: escapeHidden(formatCall(name, input)), rows: [] }
+  const command = commandOf(input)
+  if (command === null) return { subject: escapeHidden(formatCall(name, input)), rows: [] }
   const text = escapeHidden(command.replace(/^\n+|\s+$/g, ''))
   const subject = `${escapeHidden(name)} ${text}`
   if (!text.includes('\n') && measureWidth(subject) < columns * 0.6) return { subject, rows: [] }

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { expect, it } from 'vitest'
-import { type ApprovalRequest, askApproval } from '../../commands/terminal/approval.ts'
+import { askApproval } from '../../commands/terminal/approval.ts'
 import { collect } from './_run.ts'
 
 const enter = '\r'
@@ -9,7 +9,7 @@ const down = '\u001b[B'
 
 /** Asks, and answers each question with the next keys. Gives what was on the screen. */
 async function ask(
-  request: Omit<ApprovalRequest, 'reason'>,
+  request: { readonly name: string; readonly arguments: { readonly command: string } },
   answers: ReadonlyArray<ReadonlyArray<string>>,
   isTyping = false,
 ) {
@@ -31,7 +31,7 @@ async function ask(
     },
   }
   const answer = await askApproval(
-    { ...request, reason: 'shell asks' },
+    { ...request, reason: `shell asks: ${request.arguments.command}` },
     { keyboard, stderr: screen.stream, columns: 80 },
   )
   return { answer, text: stripVTControlCharacters(screen.text()) }

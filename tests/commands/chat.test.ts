@@ -38,7 +38,7 @@ test.each(['/quit', '/exit', 'quit', ' exit '])('%s leaves', async (word) => {
 
 test('model and access mode are said before the first message', async () => {
   const { text } = await chat(['--demo', '--readonly'], ['/quit\n'])
-  expect(text.slice(0, text.indexOf('> '))).toMatch(/ · .*demo.* · read-only;/)
+  expect(text.slice(0, text.indexOf('> '))).toMatch(/ · .*demo.* · read-only\n/)
 })
 
 test.each([
