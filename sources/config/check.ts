@@ -30,6 +30,8 @@ export interface PlatformFacts {
 export interface CheckRequest {
   readonly root: string
   readonly cwd: string
+  /** Where the workspace of that folder begins. */
+  readonly workspace: string
   readonly env: Environment
   readonly overrides: ConfigOverrides
   readonly platform: PlatformFacts
@@ -95,7 +97,7 @@ async function checkConnection(
 }
 
 function surroundings(
-  { env, cwd, platform }: CheckRequest,
+  { env, cwd, workspace, platform }: CheckRequest,
   show: (path: string) => string,
 ): ReadonlyArray<Finding> {
   const { os, release, arch, node, isInteractive } = platform
@@ -106,7 +108,11 @@ function surroundings(
     okFinding('platform', 'platform', `platform: ${os} ${release} ${arch}, Node ${node}`),
     okFinding('terminal', 'terminal', `terminal: ${kind}${isInteractive ? '' : ', not interactive'}`),
     okFinding('shell', 'shell', `shell: ${shell}`),
-    okFinding('workspace', 'workspace', `workspace: ${show(cwd)}`),
+    okFinding(
+      'workspace',
+      'workspace',
+      `folder: ${show(cwd)}${workspace === cwd ? '' : `, in the workspace ${show(workspace)}`}`,
+    ),
   ]
 }
 

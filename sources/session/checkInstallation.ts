@@ -32,7 +32,7 @@ export async function checkInstallation(
 ): Promise<CheckReport> {
   const { root, cwd, env, home } = place
   const report = await checkSetup({
-    ...{ root, cwd, env, overrides },
+    ...{ root, cwd, workspace: workspaceOf(place).root, env, overrides },
     platform: {
       ...{ os: process.platform, release: release(), arch: process.arch, node: process.versions.node },
       ...{ isInteractive, home, program: path.join(place.programFolder, 'cass.cjs') },

@@ -21,6 +21,7 @@ export function check(root: string, changes: Partial<CheckRequest> = {}): Promis
   return checkSetup({
     root,
     cwd: base,
+    workspace: base,
     overrides: {},
     env: { PATH: bin, TERM: 'xterm-256color', SHELL: '/bin/sh', ...env },
     platform: {

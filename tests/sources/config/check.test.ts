@@ -29,7 +29,7 @@ const machine = [
   'ok platform platform: linux 6.1 x64, Node 20.20.2',
   'ok terminal terminal: xterm-256color',
   'ok shell shell: /bin/sh',
-  'ok workspace workspace: ~',
+  'ok workspace folder: ~',
 ]
 
 describe('cass check', () => {
@@ -76,6 +76,17 @@ describe('cass check', () => {
       'ok folder_absent ~/.cass: not present (made when it is first needed)',
     )
     expect(readdirSync(path.dirname(root))).toEqual(['bin'])
+  })
+
+  test('tells the folder, and where its workspace begins', async () => {
+    const root = makeHome(ready)
+    const base = path.dirname(root)
+    const report = await check(root, {
+      env: { A_KEY: 'k' },
+      cwd: path.join(base, 'a', 'b'),
+      workspace: path.join(base, 'a'),
+    })
+    expect(linesOf(report)).toContain('ok workspace folder: ~/a/b, in the workspace ~/a')
   })
 
   test('changes no permission and no time of what it looks at', async () => {
