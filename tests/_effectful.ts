@@ -34,6 +34,8 @@ export const effectful: ReadonlyArray<string> = [
   'sources/files/durable.ts',
   'sources/files/lockFallback.ts',
   'sources/files/lockFile.ts',
+  'sources/files/openLock.ts',
+  'sources/files/openRegular.ts',
   'sources/files/privateFolder.ts',
   'sources/session/checkInstallation.ts',
   'sources/session/deadTurns.ts',

@@ -1,6 +1,7 @@
-import { lstat, readFile, stat } from 'node:fs/promises'
+import { lstat } from 'node:fs/promises'
 import path from 'node:path'
 import { CassError, errnoOf } from '../errors.ts'
+import { isOtherKind, readRegular } from '../files/openRegular.ts'
 import { type ConfigFile, emptyConfigFile, parseConfigFile } from './configFile.ts'
 import type { Reading } from './faults.ts'
 import type { Finding } from './finding.ts'
@@ -100,11 +101,9 @@ async function inspect<T>({ root, name, absent, parse }: InspectRequest<T>): Pro
   }
   let bytes: Buffer
   try {
-    // A pipe or device would never end.
-    if (!(await stat(file)).isFile())
-      return broken('file_unreadable', 'is not a file', 'replace it by a file')
-    bytes = await readFile(file)
+    bytes = readRegular(file)
   } catch (error) {
+    if (isOtherKind(error)) return broken('file_unreadable', 'is not a file', 'replace it by a file')
     const reason = errnoOf(error)
     if (reason === 'ENOENT') {
       // Writing would put a file in place of such a link.

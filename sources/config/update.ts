@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { CassError, errnoOf } from '../errors.ts'
 import { writeFileDurably } from '../files/durable.ts'
@@ -42,7 +41,7 @@ const faultsOf: Readonly<Record<SharedFile, (raw: unknown) => ReadonlyArray<Find
 export async function updateConfigFiles({ root, timeoutMs, change }: ConfigUpdate): Promise<void> {
   await ensurePrivateFolder(root)
   const locks = path.join(root, 'locks')
-  await mkdir(locks, { recursive: true, mode: 0o700 })
+  await ensurePrivateFolder(locks)
   const lock = await acquireLock({
     path: path.join(locks, 'config'),
     mode: 'exclusive',

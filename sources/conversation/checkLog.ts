@@ -1,12 +1,14 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, readSync } from 'node:fs'
 import { CassError } from '../errors.ts'
+import { openRegular } from '../files/openRegular.ts'
 import { Conversation } from './conversation.ts'
 import { tryParseEntry } from './entry.ts'
+import { whyIndexIsUnreadable } from './headsIndex.ts'
 import { tryDecodeLine } from './json.ts'
 import { transcriptLeftovers } from './leftovers.ts'
 import { readTranscriptMeta } from './library.ts'
 import { statOrNull } from './logFile.ts'
-import { isUsableChatId, logPath, transcriptPath } from './paths.ts'
+import { indexPath, isUsableChatId, logPath, transcriptPath } from './paths.ts'
 import { isTornAppend } from './tornAppend.ts'
 
 /** What a check of stored data found. A note is nothing lost. */
@@ -63,7 +65,7 @@ const headerSize = 1024
 
 function holesOf({ id, root, graph }: Conversation): LogFinding[] {
   if (graph.holes.length === 0) return []
-  const fd = openSync(logPath(root, id), 'r')
+  const fd = openRegular(logPath(root, id), constants.O_RDONLY)
   try {
     return graph.holes.map(({ offset, length }) => {
       const bytes = Buffer.alloc(length + 1 + headerSize)
@@ -114,6 +116,17 @@ function notes(conversation: Conversation): LogFinding[] {
         id,
         `the last ${size - log.position} bytes are no whole line`,
         'what was acknowledged is not among them',
+      ),
+    )
+  }
+  const indexProblem = whyIndexIsUnreadable(root, id)
+  if (indexProblem !== null) {
+    findings.push(
+      note(
+        'index_unreadable',
+        id,
+        `cannot read '${indexPath(root, id)}': ${indexProblem}`,
+        'nothing is lost: lists read the log instead, which is slower; the next save makes it again unless something else has its name',
       ),
     )
   }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import * as t from 'typanion'
 import { CassError, errnoOf } from '../errors.ts'
 import { writeFileDurably } from '../files/durable.ts'
 import { acquireLock } from '../files/lockFile.ts'
+import { readRegular, reasonOf } from '../files/openRegular.ts'
 import { ensurePrivateFolder } from '../files/privateFolder.ts'
 import { isSafeComponent } from './ids.ts'
 import { tryParseJson } from './json.ts'
@@ -84,10 +85,10 @@ export function isCurrentAnywhere(root: string, chatId: string): boolean {
 
 function readIfThere(file: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readRegular(file).toString('utf8')
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return ''
-    throw new CassError('current_branch_unreadable', `cannot read '${file}': ${errnoOf(error)}`, {
+    throw new CassError('current_branch_unreadable', `cannot read '${file}': ${reasonOf(error)}`, {
       cause: error,
       hint: 'check its permissions, or move it away and choose a branch with: cass switch BRANCH',
     })

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import * as t from 'typanion'
-import { CassError, errnoOf } from '../errors.ts'
+import { errnoOf } from '../errors.ts'
 import { replaceDerivedFile } from '../files/durable.ts'
+import { readRegular, reasonOf } from '../files/openRegular.ts'
 import type { Conversation } from './conversation.ts'
 import type { LogMeta } from './entry.ts'
 import { type Head, isCovered, selectedHead } from './graph.ts'
@@ -103,21 +103,31 @@ const isHeadsIndex = t.isPartial({
  * that can be read: it is derived, so nothing is lost with it.
  */
 export function readHeadsIndex(root: string, conversation: string): HeadsIndex | null {
-  let text: string
-  try {
-    text = readFileSync(indexPath(root, conversation), 'utf8')
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null
-    throw new CassError(
-      'conversation_unreadable',
-      `cannot read the index of '${conversation}': ${errnoOf(error)}`,
-      {
-        cause: error,
-      },
-    )
-  }
-  const value = tryParseJson(text)
+  const { value } = tryReadIndex(root, conversation)
   return isHeadsIndex(value) ? (value as HeadsIndex) : null
+}
+
+/** Why the index cannot be read; null when it can, or is missing, or is one of another program. */
+export function whyIndexIsUnreadable(root: string, conversation: string): string | null {
+  const { value, problem } = tryReadIndex(root, conversation)
+  return problem ?? (value === undefined ? 'it is no JSON' : null)
+}
+
+interface ReadIndex {
+  /** Undefined: it is no JSON, or cannot be read. Null: there is none. */
+  readonly value: unknown
+  readonly problem: string | null
+}
+
+function tryReadIndex(root: string, conversation: string): ReadIndex {
+  try {
+    const text = readRegular(indexPath(root, conversation)).toString('utf8')
+    return { value: tryParseJson(text), problem: null }
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return { value: null, problem: null }
+    if (errnoOf(error) === null) throw error
+    return { value: undefined, problem: reasonOf(error) }
+  }
 }
 
 /** The index if it tells all of the log as it is on disk now; lists then need not read the log. */

@@ -1,5 +1,6 @@
-import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
+import { closeSync, constants, readdirSync, readSync } from 'node:fs'
 import { CassError, errnoOf } from '../errors.ts'
+import { isOtherKind, openRegular } from '../files/openRegular.ts'
 import { Conversation } from './conversation.ts'
 import { MAIN_HEAD } from './entry.ts'
 import { type HeadsIndex, makeHeadsIndex, readTrustedIndex } from './headsIndex.ts'
@@ -107,14 +108,16 @@ function headsOf(root: string, conversation: string): string[] {
 export function readTranscriptMeta(root: string, chatId: string): MetaRecord | null {
   let fd: number
   try {
-    fd = openSync(transcriptPath(root, chatId), 'r')
+    fd = openRegular(transcriptPath(root, chatId), constants.O_RDONLY)
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null
+    // A folder, a pipe or a device with the name of a chat is no chat.
+    if (errnoOf(error) === 'ENOENT' || isOtherKind(error)) return null
     throw new CassError(
       'conversation_unreadable',
       `cannot read '${transcriptPath(root, chatId)}': ${errnoOf(error)}`,
       {
         cause: error,
+        hint: 'check the permissions of the file and its folder',
       },
     )
   }
@@ -125,10 +128,6 @@ export function readTranscriptMeta(root: string, chatId: string): MetaRecord | n
     const end = buffer.subarray(0, read).indexOf(0x0a)
     const record = tryParseRecord(buffer.toString('utf8', 0, end === -1 ? read : end))
     return record?.type === 'meta' ? record : null
-  } catch (error) {
-    // A folder or a device with the name of a chat is no chat.
-    if (errnoOf(error) === 'EISDIR') return null
-    throw error
   } finally {
     closeSync(fd)
   }

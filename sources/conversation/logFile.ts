@@ -1,6 +1,6 @@
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, fsyncSync, readSync, statSync, writeSync } from 'node:fs'
 import { CassError, errnoOf } from '../errors.ts'
-import { tightenFile } from '../files/privateFolder.ts'
+import { isOtherKind, openRegular, reasonOf } from '../files/openRegular.ts'
 import { type LogHeaderEntry, tryParseEntry } from './entry.ts'
 import { type Graph, makeGraph, type Node } from './graph.ts'
 import { replay } from './replay.ts'
@@ -106,7 +106,6 @@ export class LogFile {
   append(text: string, writes: LogWrites): void {
     const fd = this.#openToAppend()
     try {
-      tightenFile(fd)
       const bytes = Buffer.from(endsOpen(fd) ? `\n${text}` : text)
       const written = writes.write(fd, bytes)
       if (written !== bytes.length) throw shortWrite(written, bytes.length)
@@ -123,7 +122,7 @@ export class LogFile {
   /** A log that vanished while it was open must not come back without its beginning. */
   #openToAppend(): number {
     try {
-      return openSync(this.path, constants.O_RDWR | constants.O_APPEND)
+      return openRegular(this.path, constants.O_RDWR | constants.O_APPEND)
     } catch (error) {
       if (errnoOf(error) !== 'ENOENT') throw error
       throw new CassError('conversation_gone', `the log '${this.path}' was removed while it was in use`, {
@@ -133,19 +132,17 @@ export class LogFile {
   }
 }
 
-/** Null when there is no such file. Throws `conversation_unreadable`, also for a folder, which could be opened and not read. */
+/** Null when there is no such file. Throws `conversation_unreadable`, also for a folder, a pipe or a device. */
 function openToRead(path: string): number | null {
-  let fd: number | null = null
   try {
-    fd = openSync(path, constants.O_RDONLY)
-    readSync(fd, Buffer.alloc(1), 0, 1, 0)
-    return fd
+    return openRegular(path, constants.O_RDONLY)
   } catch (error) {
-    if (fd !== null) closeSync(fd)
     if (errnoOf(error) === 'ENOENT') return null
-    throw new CassError('conversation_unreadable', `cannot read '${path}': ${errnoOf(error)}`, {
+    throw new CassError('conversation_unreadable', `cannot read '${path}': ${reasonOf(error)}`, {
       cause: error,
-      hint: 'check the permissions of the file and its folder',
+      hint: isOtherKind(error)
+        ? 'move it away, and put the log back if there is a copy of it'
+        : 'check the permissions of the file and its folder',
     })
   }
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { CassError, errnoOf } from '../errors.ts'
+import { readRegular, reasonOf } from '../files/openRegular.ts'
 import type { LogMeta, MessageEntry } from './entry.ts'
 import { type Graph, makeGraph } from './graph.ts'
 import { type OldChat, parseOldChat } from './oldChat.ts'
@@ -13,15 +13,16 @@ import { replay } from './replay.ts'
 export function readOldChat(root: string, chatId: string): OldChat {
   let bytes: Buffer
   try {
-    bytes = readFileSync(transcriptPath(root, chatId))
+    bytes = readRegular(transcriptPath(root, chatId))
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') {
       throw new CassError('conversation_not_found', `there is no conversation '${chatId}'`, {
         hint: 'list the conversations of this folder with: cass chats',
       })
     }
-    throw new CassError('conversation_unreadable', `cannot read the chat '${chatId}': ${errnoOf(error)}`, {
+    throw new CassError('conversation_unreadable', `cannot read the chat '${chatId}': ${reasonOf(error)}`, {
       cause: error,
+      hint: `look at '${transcriptPath(root, chatId)}'`,
     })
   }
   const chat = parseOldChat(bytes, chatId)

@@ -1,8 +1,9 @@
-import { closeSync, linkSync, openSync, unlinkSync } from 'node:fs'
+import { closeSync, constants, linkSync, unlinkSync } from 'node:fs'
 import path from 'node:path'
 import { CassError, errnoOf } from '../errors.ts'
 import { syncFolder } from '../files/durable.ts'
 import { acquireLock } from '../files/lockFile.ts'
+import { openRegular } from '../files/openRegular.ts'
 import { ensurePrivateFolder } from '../files/privateFolder.ts'
 import type { Conversation } from './conversation.ts'
 import { type BroughtFiles, bringDerivedFiles, markOfOldChat } from './derivedFiles.ts'
@@ -35,7 +36,7 @@ export type SaveResult = BroughtFiles
 
 /**
  * Appends to a conversation's log: lock, replay what is new, plan, one write, sync, read back, derived files, unlock. What it
- * wrote is acknowledged when it returns. Throws `lock_held`, `save_failed` (nothing acknowledged), or what `plan` throws.
+ * wrote is acknowledged when it returns. Throws `lock_held`, `lock_unusable`, `save_failed` (nothing acknowledged), or what `plan` throws.
  */
 export async function saveConversation(
   conversation: Conversation,
@@ -188,7 +189,7 @@ async function createLog(
   const { path: file } = conversation.log
   const temporary = `${file}.${writer.id}`
   try {
-    const fd = openSync(temporary, 'w', 0o600)
+    const fd = openRegular(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC)
     try {
       const bytes = Buffer.from(linesOf(conversation, batch))
       const written = writes.write(fd, bytes)

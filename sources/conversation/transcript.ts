@@ -1,18 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fstatSync,
-  openSync,
-  readFileSync,
-  readSync,
-  unlinkSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, constants, fstatSync, fsyncSync, readSync, unlinkSync, writeSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { errnoOf } from '../errors.ts'
 import { loadNativeFiles } from '../files/native.ts'
-import { tightenFile } from '../files/privateFolder.ts'
+import { isOtherKind, openRegular, readRegular } from '../files/openRegular.ts'
 import type { Conversation } from './conversation.ts'
 import type { Node } from './graph.ts'
 import { branchFromOfHead, type TranscriptMark } from './headsIndex.ts'
@@ -46,17 +37,17 @@ export async function bringTranscript(
   const records = conversation.recordCount(head)
   if (there === null) {
     if (!isWorthAFile(conversation, head)) return { mark: null, rescuedAs: null }
-    const size = writeLines(file, 'wx', transcriptLines(conversation, head, 0))
+    const size = writeLines(file, made, transcriptLines(conversation, head, 0))
     return { mark: markOf(conversation, head, { file, size }), rescuedAs: null }
   }
   if (mark !== null && isAsMarked(there, mark) && isBeginning(conversation, head, mark)) {
     if (mark.records === records) return { mark, rescuedAs: null }
-    const added = writeLines(file, 'a', transcriptLines(conversation, head, mark.records))
+    const added = writeLines(file, goneOn, transcriptLines(conversation, head, mark.records))
     return { mark: markOf(conversation, head, { file, size: there.size + added }), rescuedAs: null }
   }
   const ours = compareWithFile(file, transcriptLines(conversation, head, 0))
   if (ours.type === 'prefix') {
-    const added = writeLines(file, 'a', ours.rest)
+    const added = writeLines(file, goneOn, ours.rest)
     return { mark: markOf(conversation, head, { file, size: there.size + added }), rescuedAs: null }
   }
   return await replaceRescuing(conversation, head, file)
@@ -118,7 +109,7 @@ function compareWithFile(
   file: string,
   lines: Generator<string>,
 ): { readonly type: 'prefix'; readonly rest: Iterable<string | Buffer> } | { readonly type: 'other' } {
-  const fd = openSync(file, 'r')
+  const fd = openRegular(file, constants.O_RDONLY)
   try {
     const { size } = fstatSync(fd)
     let position = 0
@@ -155,12 +146,12 @@ async function replaceRescuing(
   file: string,
 ): Promise<BroughtTranscript> {
   const chatId = conversation.chatIdOf(head)
-  const foreign = readFileSync(file)
+  const foreign = readRegular(file)
   const rescuedAs = rescue(conversation, chatId, foreign)
   const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
-  const size = writeLines(temporary, 'wx', transcriptLines(conversation, head, 0))
+  const size = writeLines(temporary, made, transcriptLines(conversation, head, 0))
   const aside = await exchange(temporary, file)
-  const last = readFileSync(aside)
+  const last = readRegular(aside)
   // The other program may have gone on with the file until the exchange.
   const rescuedLast = last.equals(foreign) ? rescuedAs : rescue(conversation, chatId, last)
   unlinkSync(aside)
@@ -175,7 +166,7 @@ export function rescueLeftovers(conversation: Conversation, head: string): strin
   const chatId = conversation.chatIdOf(head)
   return transcriptLeftovers(conversation.root, new Set([chatId])).flatMap(({ file }) => {
     const isOurs = compareWithFile(file, transcriptLines(conversation, head, 0)).type === 'prefix'
-    const copies = isOurs ? [] : [rescue(conversation, chatId, readFileSync(file))]
+    const copies = isOurs ? [] : [rescue(conversation, chatId, readRegular(file))]
     unlinkSync(file)
     return copies
   })
@@ -201,20 +192,37 @@ function rescue(conversation: Conversation, chatId: string, bytes: Buffer): stri
     const content = asOwnChat(bytes, { copyId, parent: chatId, conversation })
     const file = transcriptPath(conversation.root, copyId)
     try {
-      writeFileSync(file, content, { flag: 'wx', mode: 0o600, flush: true })
+      const fd = openRegular(file, made)
+      try {
+        writeAll(fd, content)
+        fsyncSync(fd)
+      } finally {
+        closeSync(fd)
+      }
       return copyId
     } catch (error) {
       if (errnoOf(error) !== 'EEXIST') throw error
-      if (readFileSync(file).equals(content)) return copyId
+      if (holds(file, content)) return copyId
     }
   }
 }
 
-/** Gives how many bytes it wrote. */
-function writeLines(file: string, flag: 'a' | 'w' | 'wx', lines: Iterable<string | Buffer>): number {
-  const fd = openSync(file, flag, 0o600)
+function holds(file: string, content: Buffer): boolean {
   try {
-    tightenFile(fd)
+    return readRegular(file).equals(content)
+  } catch (error) {
+    if (isOtherKind(error)) return false
+    throw error
+  }
+}
+
+const made = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
+const goneOn = constants.O_WRONLY | constants.O_APPEND
+
+/** Gives how many bytes it wrote. */
+function writeLines(file: string, flags: number, lines: Iterable<string | Buffer>): number {
+  const fd = openRegular(file, flags)
+  try {
     let batch: Buffer[] = []
     let size = 0
     let total = 0

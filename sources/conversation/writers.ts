@@ -1,6 +1,6 @@
 import { readdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { errnoOf } from '../errors.ts'
+import { CassError, errnoOf } from '../errors.ts'
 import { acquireLock, type HeldLock, isLockFree, tryLock } from '../files/lockFile.ts'
 import { ensurePrivateFolder } from '../files/privateFolder.ts'
 import { isSafeComponent, makeWriterId, tryParseWriterId, type WriterId } from './ids.ts'
@@ -80,7 +80,7 @@ export async function sweepDeadWriters(root: string): Promise<void> {
     if (tryParseWriterId(name) === null) continue
     const file = path.join(writersFolder(root), name)
     // Removed while it is held: a file that its owner is about to lock must not vanish under the lock.
-    const lock = await tryLock(file, 'exclusive')
+    const lock = await lockOfWriter(file)
     if (lock === null) continue
     try {
       unlinkSync(file)
@@ -90,5 +90,15 @@ export async function sweepDeadWriters(root: string): Promise<void> {
     } finally {
       await lock.release()
     }
+  }
+}
+
+/** Null when its process lives, and for what is no lock: a sweep leaves it alone. */
+async function lockOfWriter(file: string): Promise<HeldLock | null> {
+  try {
+    return await tryLock(file, 'exclusive')
+  } catch (error) {
+    if (error instanceof CassError && error.code === 'lock_unusable') return null
+    throw error
   }
 }

@@ -1,9 +1,10 @@
-import { closeSync, constants, fchmodSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, readSync, statSync, writeSync } from 'node:fs'
 import path from 'node:path'
-import { CassError, errnoOf } from '../errors.ts'
+import { CassError } from '../errors.ts'
 import { readAt, syncDescriptor } from '../files/descriptor.ts'
 import { syncFolder } from '../files/durable.ts'
 import { acquireLock, type HeldLock } from '../files/lockFile.ts'
+import { openRegular, reasonOf } from '../files/openRegular.ts'
 import { ensurePrivateFolder } from '../files/privateFolder.ts'
 import { workspaceLocks } from '../workspace/hold.ts'
 import { ensureWorkspaceFolder, type Workspace, workspaceFolder } from '../workspace/root.ts'
@@ -113,14 +114,10 @@ export class Journal {
       }
     } catch (error) {
       if (error instanceof CassError) throw error
-      throw new CassError(
-        'journal_unwritable',
-        `cannot write the journal '${file}': ${errnoOf(error) ?? String(error)}`,
-        {
-          hint: 'free some disk space, or check the permissions of the folder',
-          cause: error,
-        },
-      )
+      throw new CassError('journal_unwritable', `cannot write the journal '${file}': ${reasonOf(error)}`, {
+        hint: 'free some disk space, or check the permissions of the folder',
+        cause: error,
+      })
     }
   }
 
@@ -139,14 +136,10 @@ export class Journal {
   async #readOn(): Promise<void> {
     const file = journalFile(this.place)
     const bytes = await readFrom(file, this.#consumed).catch((error: unknown) => {
-      throw new CassError(
-        'journal_unreadable',
-        `cannot read the journal '${file}': ${errnoOf(error) ?? String(error)}`,
-        {
-          hint: 'check the permissions of the file',
-          cause: error,
-        },
-      )
+      throw new CassError('journal_unreadable', `cannot read the journal '${file}': ${reasonOf(error)}`, {
+        hint: 'check the permissions of the file',
+        cause: error,
+      })
     })
     const parsed = parseJournal(bytes, this.#consumed)
     this.#consumed = parsed.consumed
@@ -164,10 +157,9 @@ export class Journal {
 }
 
 async function appendText(file: string, text: string): Promise<number> {
-  const fd = openSync(file, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600)
+  const fd = openRegular(file, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT)
   try {
-    const { size, mode } = fstatSync(fd)
-    if ((mode & 0o077) !== 0 && process.platform !== 'win32') fchmodSync(fd, 0o600)
+    const { size } = fstatSync(fd)
     const bytes = Buffer.from(size > 0 && !endsWithBreak(fd, size) ? `\n${text}` : text)
     const written = writeSync(fd, bytes)
     if (written !== bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`)
@@ -188,7 +180,7 @@ function endsWithBreak(fd: number, size: number): boolean {
 async function readFrom(file: string, offset: number): Promise<Buffer> {
   const length = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) - offset
   if (length <= 0) return Buffer.alloc(0)
-  const fd = openSync(file, constants.O_RDONLY)
+  const fd = openRegular(file, constants.O_RDONLY)
   try {
     const bytes = Buffer.allocUnsafe(length)
     return bytes.subarray(0, await readAt(fd, bytes, 0, offset))

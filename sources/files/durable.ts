@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, openSync } from 'node:fs'
-import { open, realpath, rename, unlink } from 'node:fs/promises'
+import { closeSync, constants, openSync, statSync } from 'node:fs'
+import { realpath, rename, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { errnoOf } from '../errors.ts'
-import { syncDescriptor } from './descriptor.ts'
+import { syncDescriptor, writeAll } from './descriptor.ts'
+import { makeKindError, openRegular } from './openRegular.ts'
 
 /** Makes the entries of a folder (new files, renames) survive a power cut. Windows has no such call: nothing is done. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   // Opening and closing a folder ends sooner than another thread could be asked to.
-  const fd = openSync(folder, 'r')
+  const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY)
   try {
     await syncDescriptor(fd)
   } catch (error) {
@@ -40,14 +41,17 @@ async function replace(
   { synced }: { readonly synced: boolean },
 ): Promise<void> {
   const target = await realTarget(file)
+  // A rename would put a file in the place of a device that a link leads to; for root even in /dev.
+  const there = statSync(target, { throwIfNoEntry: false })
+  if (there !== undefined && !there.isFile()) throw makeKindError(there, target)
   const temporary = `${target}.${randomBytes(6).toString('hex')}.tmp`
   try {
-    const handle = await open(temporary, 'wx', 0o600)
+    const fd = openRegular(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL)
     try {
-      await handle.writeFile(data)
-      if (synced) await handle.sync()
+      await writeAll(fd, Buffer.from(data))
+      if (synced) await syncDescriptor(fd)
     } finally {
-      await handle.close()
+      closeSync(fd)
     }
     await rename(temporary, target)
   } catch (error) {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, realpathSync } from 'node:fs'
+import { closeSync, realpathSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { errnoOf } from '../errors.ts'
+import { openLock } from './openLock.ts'
 
 /**
  * Locks for platforms without the native part: a name in the kernel's abstract socket space (Linux) or a named pipe
@@ -11,7 +12,7 @@ import { errnoOf } from '../errors.ts'
  */
 export async function tryLockWithoutKernel(file: string): Promise<{ release(): Promise<void> } | null> {
   // The file is made all the same: other parts look for it, and its folder must exist as with a kernel lock.
-  closeSync(openSync(file, 'a', 0o600))
+  closeSync(openLock(file))
   const place = path.join(realpathSync(path.dirname(file)), path.basename(file))
   const name = `cass-${createHash('sha256').update(place).digest('hex').slice(0, 40)}`
   const address = process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : `\0${name}`

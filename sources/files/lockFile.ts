@@ -1,7 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, statSync } from 'node:fs'
 import { CassError, errnoOf } from '../errors.ts'
 import { tryLockWithoutKernel } from './lockFallback.ts'
 import { loadNativeFiles } from './native.ts'
+import { openLock } from './openLock.ts'
 
 export type LockMode = 'shared' | 'exclusive'
 
@@ -15,7 +16,7 @@ const pollEveryMs = 25
 
 /**
  * Takes the lock on the small file `path` (made if missing, 0600; its folder must exist), or gives null when another
- * descriptor, of this process or another one, holds it. The kernel frees it when the process dies.
+ * descriptor, of this process or another one, holds it. The kernel frees it when the process dies. Throws `lock_unusable`.
  *
  * A lock belongs to an inode: a file that was replaced between opening and locking is opened again, or two processes
  * could each hold "the" lock.
@@ -24,7 +25,7 @@ export async function tryLock(path: string, mode: LockMode): Promise<HeldLock | 
   const native = await loadNativeFiles()
   if (native === null) return tryLockWithoutKernel(path)
   for (;;) {
-    const fd = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
+    const fd = openLock(path)
     let granted = false
     try {
       granted = native.tryLock(fd, { shared: mode === 'shared' })
@@ -59,7 +60,7 @@ export interface AcquireOptions {
   readonly subject: string
 }
 
-/** Waits for a lock. Throws `lock_held` (busy) when the time is over, or the signal's reason when it is aborted. */
+/** Waits for a lock. Throws `lock_held` (busy) when the time is over, `lock_unusable`, or the signal's reason when it is aborted. */
 export async function acquireLock({
   path,
   mode,

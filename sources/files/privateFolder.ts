@@ -1,11 +1,11 @@
-import { chmodSync, fchmodSync, fstatSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { errnoOf } from '../errors.ts'
 import { syncFolder } from './durable.ts'
 
 /**
- * Makes a folder, and those above it that are missing, readable by its owner only; an existing one that is looser is
- * tightened. A new folder's entry is synced, or files synced inside it could still vanish with it.
+ * Makes a folder, and those above it that are missing, readable by its owner only, whatever the umask is; an existing one that
+ * is looser is tightened. A new folder's entry is synced, or files synced inside it could still vanish with it.
  */
 export async function ensurePrivateFolder(folder: string): Promise<void> {
   // Asked before every append and lock, so the usual answer must cost next to nothing.
@@ -14,19 +14,31 @@ export async function ensurePrivateFolder(folder: string): Promise<void> {
     if (process.platform !== 'win32' && (found.mode & 0o077) !== 0) chmodSync(folder, 0o700)
     return
   }
-  const firstMade = mkdirSync(folder, { recursive: true, mode: 0o700 })
-  if (firstMade === undefined) return
-  for (let made = folder; made.length >= firstMade.length; made = path.dirname(made))
-    await syncFolder(path.dirname(made))
+  // One by one: what the umask took from a folder is needed to make the next one in it.
+  const missing = missingFolders(folder)
+  for (const each of missing) makeFolder(each)
+  for (const each of missing) await syncFolder(path.dirname(each))
 }
 
-/** Makes an open file readable by its owner only, when it is looser and its owner is the one who asks. */
-export function tightenFile(fd: number): void {
-  if (process.platform === 'win32' || (fstatSync(fd).mode & 0o077) === 0) return
+/** The folder and those above it that are not there, outermost first. */
+function missingFolders(folder: string): string[] {
+  const missing: string[] = []
+  for (let each = path.resolve(folder); !isThere(each); each = path.dirname(each)) missing.unshift(each)
+  // Something else has its name: making it says so.
+  return missing.length === 0 ? [folder] : missing
+}
+
+function isThere(place: string): boolean {
+  return place === path.dirname(place) || statSync(place, { throwIfNoEntry: false }) !== undefined
+}
+
+function makeFolder(folder: string): void {
   try {
-    fchmodSync(fd, 0o600)
+    mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
-    // It can be written all the same, and whoever owns it decides who else may.
-    if (errnoOf(error) !== 'EPERM') throw error
+    // Another process makes it too, and gives it its rights.
+    if (errnoOf(error) !== 'EEXIST' || !statSync(folder).isDirectory()) throw error
+    return
   }
+  if (process.platform !== 'win32') chmodSync(folder, 0o700)
 }
