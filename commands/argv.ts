@@ -99,6 +99,7 @@ export function parseArguments(
       const next = words[0]
       const id =
         word.value ?? (next === undefined || next.text.startsWith('-') ? null : (words.shift()?.raw ?? null))
+      if (id === '') throw emptyValue(word.text)
       resume = { id }
     } else {
       const value = takeValue(word, words)
@@ -153,7 +154,15 @@ function takeValue({ text, value }: Word, rest: Word[]): string | null {
   const taken = value ?? rest.shift()?.raw
   if (taken === undefined || (value === null && taken === '--'))
     throw usageError(`option '${text}' needs a value`)
+  if (taken === '' && !mayBeEmpty.has(text)) throw emptyValue(text)
   return taken
+}
+
+/** The empty text is in every conversation; an empty name names nothing, and is mostly a script's unset variable. */
+const mayBeEmpty: ReadonlySet<string> = new Set(['--search'])
+
+function emptyValue(name: string): CassError {
+  return usageError(`the value of option '${name}' is empty`, 'give one, or leave the option out')
 }
 
 function unknownOption(name: string): CassError {

@@ -10,7 +10,8 @@ import type { Printer } from './terminal/printer.ts'
 /** What the outside world is for one run of the program. Read once, here, and handed down. */
 export interface Surroundings {
   readonly env: Record<string, string | undefined>
-  readonly cwd: string
+  /** Null: the folder is gone, or not to be reached. */
+  readonly cwd: string | null
   readonly home: string
   readonly openStdin: () => Readable
   readonly stdout: Writable
@@ -39,7 +40,8 @@ export interface Interrupts {
 }
 
 /** What a command works with: the surroundings, the options common to all commands, and where to print. */
-export interface CommandContext extends BaseContext, Omit<Surroundings, keyof BaseContext> {
+export interface CommandContext extends BaseContext, Omit<Surroundings, keyof BaseContext | 'cwd'> {
+  readonly cwd: string
   readonly globals: GlobalOptions
   readonly print: Printer
   /** Runs another command line as this program would; the guided tour is made of these. */
@@ -54,7 +56,7 @@ export function readSurroundings(interrupts: Interrupts): Surroundings {
   const { stdout, stderr } = process
   return {
     env: process.env,
-    cwd: process.cwd(),
+    cwd: currentFolder(),
     home: homedir(),
     openStdin: () => process.stdin,
     stdout,
@@ -74,6 +76,15 @@ export function readSurroundings(interrupts: Interrupts): Surroundings {
     pid: process.pid,
     programFolder: import.meta.dirname,
     interrupts,
+  }
+}
+
+function currentFolder(): string | null {
+  try {
+    return process.cwd()
+  } catch {
+    // It was deleted or unmounted below the shell. Only a command that needs it says so.
+    return null
   }
 }
 

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { CassError } from '../sources/errors.ts'
 import { type GlobalOptions, type ParsedArguments, parseArguments, usageError } from './argv.ts'
 import { report } from './base.ts'
@@ -30,7 +30,7 @@ export function makeProgram(commands: Manifest): Run {
 
 function asksForJson(argv: ReadonlyArray<string>): boolean {
   const end = argv.indexOf('--')
-  return argv.slice(0, end === -1 ? argv.length : end).includes('--json')
+  return argv.slice(0, end === -1 ? argv.length : end).some((word) => /^--json(=|$)/.test(word))
 }
 
 const noGlobals: GlobalOptions = {
@@ -49,7 +49,12 @@ function makeContext(
     get stdin() {
       return openStdin()
     },
-    cwd: globals.cwd === null ? cwd : resolve(cwd, globals.cwd),
+    // Asked for when it is needed: help, and a folder that was given, do without the one that the shell is in.
+    get cwd() {
+      if (globals.cwd !== null && isAbsolute(globals.cwd)) return resolve(globals.cwd)
+      if (cwd === null) throw folderIsGone()
+      return globals.cwd === null ? cwd : resolve(cwd, globals.cwd)
+    },
     // Clipanion would guess colours from TERM, also in a pipe; it is told instead.
     colorDepth: 1,
     globals,
@@ -58,19 +63,28 @@ function makeContext(
   }
 }
 
+function folderIsGone(): CassError {
+  return new CassError('folder_not_found', 'the folder that you are in is not there any more', {
+    hint: 'go to another one, or give one with --cwd',
+  })
+}
+
 async function dispatch(
   parsed: ParsedArguments,
   { context, commands }: { readonly context: CommandContext; readonly commands: Manifest },
 ): Promise<number> {
   const { print } = context
   if (parsed.globals.version) {
-    print.data(`cass ${version}`)
+    if (parsed.globals.json) print.json({ version })
+    else print.data(`cass ${version}`)
     return 0
   }
   const { name, options, positionals } = chooseCommand(parsed)
   const topic = name === 'help' ? (parsed.positionals[0] ?? null) : parsed.command
   if (parsed.globals.help || name === 'help') {
-    print.data(topic === null ? helpText : await formatUsageOf(topic, commands))
+    const help = topic === null ? helpText : await formatUsageOf(topic, commands)
+    if (parsed.globals.json) print.json({ help })
+    else print.data(help)
     return 0
   }
   const command = await loadCommand(name, commands)

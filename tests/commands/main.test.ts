@@ -9,12 +9,51 @@ describe('a command line', () => {
     expect(await runHere(argv)).toEqual({ exitCode: 0, stdout: 'cass 0.0.0-unbuilt\n', stderr: '' })
   })
 
-  it.each([[['--help']], [['-h']], [['help']], [['--help', '--json']]])(
-    '%j prints the help',
-    async (argv) => {
-      expect(await runHere(argv)).toEqual({ exitCode: 0, stdout: `${helpText}\n`, stderr: '' })
-    },
-  )
+  it.each([[['--help']], [['-h']], [['help']]])('%j prints the help', async (argv) => {
+    expect(await runHere(argv)).toEqual({ exitCode: 0, stdout: `${helpText}\n`, stderr: '' })
+  })
+
+  it.each([
+    [['--help', '--json'], { help: helpText }],
+    [['help', '--json'], { help: helpText }],
+    [['--json', 'run', '-h'], { help: expect.stringContaining('$ cass run') }],
+    [['-V', '--json'], { version: '0.0.0-unbuilt' }],
+    [['log', '--json', '--version'], { version: '0.0.0-unbuilt' }],
+  ])('%j prints one JSON document', async (argv, expected) => {
+    const { exitCode, stdout, stderr } = await runHere(argv)
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    expect(JSON.parse(stdout)).toEqual(expected)
+  })
+
+  it.each([[['--help']], [['run', '--help']], [['-V']]])('%j needs no folder', async (argv) => {
+    expect(await runHere(argv, { cwd: null })).toEqual(await runHere(argv))
+  })
+
+  it.each([
+    ['log'],
+    ['branches'],
+    ['chats'],
+    ['fsck'],
+    ['run', 'x'],
+    ['switch', 'x'],
+    ['resolve', '@'],
+    ['log', '--cwd', 'relative'],
+  ])('%s %s %s in a folder that is gone says so', async (...argv) => {
+    const message = 'the folder that you are in is not there any more'
+    const hint = 'go to another one, or give one with --cwd'
+    const words = argv.filter((word) => word !== undefined)
+    expect(await runHere(words, { cwd: null })).toEqual({
+      ...{ exitCode: 1, stdout: '', stderr: `error: ${message}\nhint: ${hint}\n` },
+    })
+    const { exitCode, stdout } = await runHere([...words, '--json'], { cwd: null })
+    expect(exitCode).toBe(1)
+    expect(JSON.parse(stdout)).toEqual({ error: { code: 'folder_not_found', message, hint } })
+  })
+
+  it('works in the folder of --cwd when its own is gone', async () => {
+    const argv = ['chats', '--json', '--cwd', '/']
+    expect(await runHere(argv, { cwd: null })).toEqual(await runHere(argv))
+  })
 
   it.each([[['run', '--help']], [['-h', 'run']], [['help', 'run']]])(
     '%j prints the usage of run',
@@ -117,17 +156,22 @@ describe('a usage error', () => {
   it.each([
     ['log', '-n', '0'],
     ['log', '-n', 'x'],
+    ['log', '-n', '1e3'],
+    ['log', '-n', '99999999999999999999'],
     ['checkpoints', '--limit', '1.5'],
     ['run', '--max-steps', '-3', 'x'],
   ])('%s %s %s names the option and what it takes', async (...argv) => {
     const { exitCode, stdout, stderr } = await runHere(argv)
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
     expect(stderr).toContain(argv[1])
+    expect(stderr).toContain(`it is a whole number from 1 on, in digits, not '${argv[2]}'`)
     expect(stderr).toContain(`--help\``)
     expect(stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(3)
   })
 
   it('is JSON also when `--json` stands behind what cannot be parsed', async () => {
+    const equal = await runHere(['log', '--json=true'])
+    expect([equal.exitCode, JSON.parse(equal.stdout).error.code]).toEqual([2, 'usage'])
     const { exitCode, stdout, stderr } = await runHere(['log', '--bogus', '--json'])
     expect({ exitCode, stderr, code: JSON.parse(stdout).error.code }).toEqual({
       ...{ exitCode: 2, stderr: '', code: 'unknown_option' },

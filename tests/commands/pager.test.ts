@@ -38,6 +38,15 @@ describe.skipIf(process.platform === 'win32')('showing text', () => {
     expect(await showInPager('line\n'.repeat(50_000), { pager: 'head -n 1 >/dev/null', env })).toBe(true)
   })
 
+  it.each([
+    ['fails', 'false', false],
+    ['fails in words of its own', 'exit 3', false],
+    ['is ended by a signal', 'kill -INT $$', true],
+  ])('that %s: %s', async (_, pager, isShown) => {
+    expect(await showInPager('text', { pager, env })).toBe(isShown)
+    expect(await showInPager('line\n'.repeat(50_000), { pager, env })).toBe(isShown)
+  })
+
   it('says that there is no such pager, so that the text can be printed', async () => {
     expect(await showInPager('text', { pager: 'no-such-pager-anywhere 2>/dev/null', env })).toBe(false)
   })
