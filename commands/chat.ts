@@ -97,7 +97,8 @@ export class ChatCommand extends TurnCommand {
 
   /** Answers what is no message but a word for the chat itself. */
   #obey(line: string): boolean {
-    const word = /^(\/[a-z][\w-]*)(?:\s|$)/i.exec(line)?.[1]
+    // Pasted lines are always a message.
+    const word = line.includes('\n') ? undefined : /^(\/[a-z][\w-]*)(?:\s|$)/i.exec(line)?.[1]
     if (word === undefined) return false
     const { print } = this.context
     if (word === '/help') print.note(chatHelp)

@@ -94,7 +94,7 @@ export function openKeyboard({ stdin, stderr, jobs }: KeyboardOptions): Keyboard
       if (isOver && ahead.length === 0) return null
       const keys = new PassThrough()
       const lines = createInterface({ input: keys, output: stderr, prompt, history, terminal: true })
-      const filter = new PasteReader()
+      const filter = new PasteReader({ escIsKey: false })
       let piece = ''
       let timer: NodeJS.Timeout | null = null
       return await new Promise<string | null>((resolve) => {
@@ -161,7 +161,7 @@ export function openKeyboard({ stdin, stderr, jobs }: KeyboardOptions): Keyboard
     },
     borrow() {
       const keys = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} })
-      const filter = new PasteReader()
+      const filter = new PasteReader({ escIsKey: true })
       reader = {
         read(chunk) {
           for (const input of filter.read(chunk.replaceAll(ctrlZ, ''))) {

@@ -2,6 +2,7 @@
 export type TerminalInput = { readonly type: 'keys' | 'paste'; readonly text: string }
 
 /** What a terminal puts around a paste once it was asked to. */
+const esc = '\u001b'
 const begin = '\u001b[200~'
 const end = '\u001b[201~'
 
@@ -19,14 +20,22 @@ export class PasteReader {
   #open: string | null = null
   /** What may be the beginning of a mark. */
   #rest = ''
+  readonly #escIsKey: boolean
+
+  /** `escIsKey`: Esc alone means something, so that it cannot wait for what comes behind it. */
+  constructor({ escIsKey }: { readonly escIsKey: boolean }) {
+    this.#escIsKey = escIsKey
+  }
 
   read(chunk: string): TerminalInput[] {
-    const text = this.#rest + chunk
+    if (chunk === '') return []
+    // An Esc that nothing came behind was the key, and that means nothing here.
+    const text = (this.#rest === esc && !chunk.startsWith('[') ? '' : this.#rest) + chunk
     this.#rest = ''
     if (this.#open !== null) return this.#readPaste(this.#open + text)
     const start = text.indexOf(begin)
     if (start === -1) {
-      const kept = lengthOfCutMark(text)
+      const kept = lengthOfCutMark(text, this.#escIsKey ? 2 : 1)
       this.#rest = text.slice(text.length - kept)
       return splitKeys(text.slice(0, text.length - kept))
     }
@@ -47,12 +56,11 @@ export class PasteReader {
 
 /** Whether more of the same paste may be on its way: terminals hand over a long text in several pieces. */
 export function mayGoOn(chunk: string): boolean {
-  return !chunk.includes('\u001b') && (chunk.length >= 1000 || splitKeys(chunk).some(isPaste))
+  return !chunk.includes(esc) && (chunk.length >= 1000 || splitKeys(chunk).some(isPaste))
 }
 
-// A lone Esc is a key; two bytes of a mark are none.
-function lengthOfCutMark(text: string): number {
-  for (let length = begin.length - 1; length > 1; length--)
+function lengthOfCutMark(text: string, least: number): number {
+  for (let length = begin.length - 1; length >= least; length--)
     if (text.endsWith(begin.slice(0, length))) return length
   return 0
 }

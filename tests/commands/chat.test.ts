@@ -36,6 +36,16 @@ test.each(['/quit', '/exit', 'quit', ' exit '])('%s leaves', async (word) => {
   expect((await chat(['--demo'], [`${word}\n`])).exitCode).toBe(0)
 })
 
+test.each([
+  ['pasted lines', '\u001b[200~/nosuch\nthing\u001b[201~\r'],
+  ['a blank before it', ' /nosuch thing\n'],
+  ['a path', '/etc/hosts is empty\n'],
+])('a message may begin with a slash: %s', async (_, typed) => {
+  const { text } = await chat(['--demo'], [typed, '/quit\n'])
+  expect(text).toContain('I am the demo model')
+  expect(text).not.toContain('unknown command')
+})
+
 test('model and access mode are said before the first message', async () => {
   const { text } = await chat(['--demo', '--readonly'], ['/quit\n'])
   expect(text.slice(0, text.indexOf('> '))).toMatch(/ · .*demo.* · read-only\n/)
