@@ -162,7 +162,7 @@ function notes(conversation: Conversation): LogFinding[] {
         'transcript_leftover',
         chatId,
         `'${file}' is what a process left that was killed`,
-        'the next save on this branch removes it, and first keeps what another program wrote as a chat of its own',
+        'the next process that saves on this branch removes it, and first keeps what another program wrote as a chat of its own',
       ),
     )
   }

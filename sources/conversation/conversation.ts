@@ -26,6 +26,8 @@ export class Conversation {
    * once more.
    */
   readonly unsynced = new Set<LogEntry>()
+  /** Heads whose transcripts have no leftovers of killed processes, as far as this process has looked. */
+  readonly searched = new Set<string>()
   /** Set as long as the conversation exists only as a chat file of another program. */
   oldChat: OldChat | null
   #newMeta: LogMeta | null

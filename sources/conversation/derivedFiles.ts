@@ -48,9 +48,9 @@ export async function bringDerivedFiles(
     const marks = new Map<string, TranscriptMark | null>()
     for (const head of touchedHeads(written)) {
       await attempt(async () => {
-        for (const copy of rescueLeftovers(conversation, head)) {
-          rescued.push({ chat_id: conversation.chatIdOf(head), copy })
-        }
+        // Once, since all of the folder is listed for it; and again when this process fails in an exchange itself.
+        const leftovers = conversation.searched.delete(head) ? [] : rescueLeftovers(conversation, head)
+        for (const copy of leftovers) rescued.push({ chat_id: conversation.chatIdOf(head), copy })
         const known = previous?.heads.find((record) => record.id === head)?.transcript ?? null
         marks.set(head, null)
         const brought = await bringTranscript(
@@ -61,6 +61,7 @@ export async function bringDerivedFiles(
         marks.set(head, brought.mark)
         if (brought.rescuedAs !== null)
           rescued.push({ chat_id: conversation.chatIdOf(head), copy: brought.rescuedAs })
+        conversation.searched.add(head)
       })
     }
     const index = makeHeadsIndex(conversation, { previous, writer, now: now().toISOString() })

@@ -123,7 +123,7 @@ export function readTranscriptMeta(root: string, chatId: string): MetaRecord | n
   }
   try {
     // A meta record is a few hundred bytes; a branch's label may make it longer.
-    const buffer = Buffer.alloc(16 * 1024)
+    const buffer = Buffer.allocUnsafe(16 * 1024)
     const read = readSync(fd, buffer, 0, buffer.length, 0)
     const end = buffer.subarray(0, read).indexOf(0x0a)
     const record = tryParseRecord(buffer.toString('utf8', 0, end === -1 ? read : end))
@@ -139,7 +139,11 @@ export function readTranscriptMeta(root: string, chatId: string): MetaRecord | n
 export function familyOf(root: string, conversation: string): string[] {
   const find = makeFinder(root)
   const joined = new Map<string, string[]>()
-  const join = (from: string, to: string) => joined.set(from, [...(joined.get(from) ?? []), to])
+  const join = (from: string, to: string) => {
+    const others = joined.get(from)
+    if (others === undefined) joined.set(from, [to])
+    else others.push(to)
+  }
   for (const id of listConversationIds(root)) {
     const parent = parentChat(root, id)
     const owner = parent === null ? undefined : find(parent)?.conversation

@@ -155,7 +155,7 @@ export function readLogHeader(path: string): LogHeaderEntry | null {
   const fd = openToRead(path)
   if (fd === null) return null
   try {
-    const start = Buffer.alloc(16 * 1024)
+    const start = Buffer.allocUnsafe(16 * 1024)
     const read = readSync(fd, start, 0, start.length, 0)
     const end = start.subarray(0, read).indexOf(0x0a)
     const entry = tryParseEntry(start.toString('utf8', 0, end === -1 ? read : end))

@@ -72,7 +72,8 @@ export function knownBranches(place: Place): {
   const current = readCurrentBranch(place.root, place.cwd)
   const ids = current === null ? [] : familyOf(place.root, current.conversation)
   const family = branchesOf(place, ids, current).branches
-  const rest = listConversationIds(place.root).filter((id) => !ids.includes(id))
+  const known = new Set(ids)
+  const rest = listConversationIds(place.root).filter((id) => !known.has(id))
   const others = branchesOf(place, rest, current).branches.filter(({ workspace }) => workspace === place.cwd)
   return { family, others }
 }

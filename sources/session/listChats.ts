@@ -35,13 +35,23 @@ export async function listChats(
 ): Promise<ListedChats> {
   const current = readCurrentBranch(place.root, place.cwd)
   const { branches, unreadable } = branchesOf(place, listConversationIds(place.root), current)
-  const chats = [...new Set(branches.map(({ conversation }) => conversation))]
-    .map((id) => branches.filter(({ conversation }) => conversation === id))
+  const chats = byConversation(branches)
+    .filter((rows) => all || rows[0]?.workspace === place.cwd)
     .flatMap((rows) => chatOf(place, rows) ?? [])
-    .filter(({ workspace }) => all || workspace === place.cwd)
     .filter(({ conversation }) => search === null || contains(place, conversation, search))
     .toSorted((a, b) => timeOf(b.last_activity) - timeOf(a.last_activity) || (a.chat_id < b.chat_id ? 1 : -1))
   return { chats, unreadable }
+}
+
+/** A home may hold ten thousand conversations, so all of them are gone through once. */
+function byConversation(branches: ReadonlyArray<Branch>): Branch[][] {
+  const groups = new Map<string, Branch[]>()
+  for (const branch of branches) {
+    const rows = groups.get(branch.conversation)
+    if (rows === undefined) groups.set(branch.conversation, [branch])
+    else rows.push(branch)
+  }
+  return [...groups.values()]
 }
 
 function chatOf(place: Place, rows: ReadonlyArray<Branch>): Chat | null {

@@ -1,4 +1,13 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkConversation } from '../../../sources/conversation/checkLog.ts'
@@ -6,9 +15,10 @@ import { makeWriterId } from '../../../sources/conversation/ids.ts'
 import { sweepLeftovers } from '../../../sources/conversation/leftovers.ts'
 import { listConversationIds } from '../../../sources/conversation/library.ts'
 import { conversationsFolder, transcriptPath, writersFolder } from '../../../sources/conversation/paths.ts'
+import { replaceBy } from '../files/_kinds.ts'
 import { kill, startLocker, useLockers } from '../files/_processes.ts'
 import { makeFamily } from './_family.ts'
-import { CHAT, HOST, makeRoot, NOW, newId, takeWriter, textStep } from './_store.ts'
+import { CHAT, Client, HOST, makeRoot, NOW, newId, takeWriter, textStep } from './_store.ts'
 
 useLockers()
 
@@ -83,14 +93,14 @@ describe('what was left of the exchange of a transcript', () => {
   it.each(['tmp', 'tmp.aside'])(
     'in a %s, by another program, is a chat before it is removed',
     async (end) => {
-      const { root, client } = await makeFamily()
+      const { root } = await makeFamily()
       const file = `${transcriptPath(root, CHAT)}.${hex}.${end}`
       const foreign = `${readFileSync(transcriptPath(root, CHAT), 'utf8')}foreign\n`
       writeFileSync(file, foreign)
       expect(checkConversation(root, CHAT).findings).toMatchObject([
         { severity: 'note', code: 'transcript_leftover', subject: CHAT },
       ])
-      const { rescued } = await client.save([textStep(newId(), 'after')])
+      const { rescued } = await (await Client.open(root)).save([textStep(newId(), 'after')])
       expect(rescued).toEqual([{ chat_id: CHAT, copy: expect.stringMatching(/^2026-06-25-101533-/) }])
       const copy = rescued[0]?.copy ?? ''
       expect(listConversationIds(root)).toContain(copy)
@@ -98,30 +108,44 @@ describe('what was left of the exchange of a transcript', () => {
       expect(behind(readFileSync(transcriptPath(root, copy), 'utf8'))).toBe(behind(foreign))
       expect(existsSync(file)).toBe(false)
       expect(checkConversation(root, CHAT).findings).toEqual([])
-      expect((await client.save([textStep(newId(), 'again')])).rescued).toEqual([])
+      expect((await (await Client.open(root)).save([textStep(newId(), 'again')])).rescued).toEqual([])
     },
   )
 
+  it('is looked for by a process once, and again when it failed in an exchange itself', async () => {
+    const { root } = await makeFamily()
+    const file = `${transcriptPath(root, CHAT)}.${hex}.tmp`
+    const client = await Client.open(root)
+    await client.save([textStep(newId(), 'first')])
+    writeFileSync(file, 'left\n')
+    expect((await client.save([textStep(newId(), 'second')])).rescued).toEqual([])
+    replaceBy((place) => void mkdirSync(place), transcriptPath(root, CHAT))
+    expect((await client.save([textStep(newId(), 'fails')])).behind).not.toBeNull()
+    rmSync(transcriptPath(root, CHAT), { recursive: true })
+    expect((await client.save([textStep(newId(), 'third')])).rescued).toHaveLength(1)
+    expect(existsSync(file)).toBe(false)
+  })
+
   it('is only removed when it is a beginning of ours', async () => {
-    const { root, client } = await makeFamily()
+    const { root } = await makeFamily()
     const ours = readFileSync(transcriptPath(root, CHAT))
     for (const size of [0, 1, Math.floor(ours.length / 2), ours.length]) {
       const file = `${transcriptPath(root, CHAT)}.${hex}.tmp`
       writeFileSync(file, ours.subarray(0, size))
-      expect((await client.save([textStep(newId(), 'after')])).rescued).toEqual([])
+      expect((await (await Client.open(root)).save([textStep(newId(), 'after')])).rescued).toEqual([])
       expect(existsSync(file)).toBe(false)
     }
   })
 
   it('is kept for the chat that it belongs to, also one whose id begins alike', async () => {
-    const { root, client, heads } = await makeFamily()
+    const { root, heads } = await makeFamily()
     const other = heads[1] ?? ''
     const files = [
       `${transcriptPath(root, other)}.${hex}.tmp`,
       `${transcriptPath(root, `${CHAT}.x`)}.${hex}.tmp`,
     ]
     for (const file of files) writeFileSync(file, 'foreign')
-    expect((await client.save([textStep(newId(), 'after')])).rescued).toEqual([])
+    expect((await (await Client.open(root)).save([textStep(newId(), 'after')])).rescued).toEqual([])
     expect(files.map((file) => existsSync(file))).toEqual([true, true])
     expect(checkConversation(root, CHAT).findings.map(({ code, subject }) => [code, subject])).toEqual([
       ['transcript_leftover', other],
@@ -129,10 +153,10 @@ describe('what was left of the exchange of a transcript', () => {
   })
 
   it('goes with foreign text in the transcript itself: each is a chat', async () => {
-    const { root, client } = await makeFamily()
+    const { root } = await makeFamily()
     writeFileSync(`${transcriptPath(root, CHAT)}.${hex}.tmp`, 'left\n')
     appendFileSync(transcriptPath(root, CHAT), 'appended\n')
-    const { rescued } = await client.save([textStep(newId(), 'after')])
+    const { rescued } = await (await Client.open(root)).save([textStep(newId(), 'after')])
     const texts = rescued.map(({ copy }) => readFileSync(transcriptPath(root, copy), 'utf8'))
     expect(texts).toHaveLength(2)
     expect(texts[0]).toMatch(/\nleft\n$/)
