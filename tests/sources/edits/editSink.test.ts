@@ -164,14 +164,14 @@ describe('a refused edit', () => {
     expect(textOf(file)).toBe('old')
   })
 
-  test('leaves the file alone when the journal cannot be written', async () => {
+  test('leaves the file alone when the lock of the journal cannot be used', async () => {
     const place = makePlace()
     const file = put(place.workspace.root, 'a', 'old')
     mkdirSync(path.join(place.home, 'locks', 'workspace', place.workspace.key, 'journal'), {
       recursive: true,
     })
     await expect(writeThrough(makeSink(place), file, 'new')).rejects.toMatchObject({
-      code: 'journal_unwritable',
+      code: 'lock_unusable',
     })
     expect(textOf(file)).toBe('old')
   })
