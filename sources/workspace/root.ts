@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { CassError, errnoOf } from '../errors.ts'
 import { writeFileDurably } from '../files/durable.ts'
+import { isOtherKind, readRegular } from '../files/openRegular.ts'
 import { ensurePrivateFolder } from '../files/privateFolder.ts'
 
 /** The folder that a journal, its locks and its operations belong to. */
@@ -58,13 +58,13 @@ export async function ensureWorkspaceFolder(home: string, workspace: Workspace):
 export async function readWorkspaceRoot(home: string, key: string): Promise<string | null> {
   try {
     const about: unknown = JSON.parse(
-      await readFile(path.join(workspaceFolder(home, key), 'about.json'), 'utf8'),
+      readRegular(path.join(workspaceFolder(home, key), 'about.json')).toString('utf8'),
     )
     if (typeof about !== 'object' || about === null || !('root' in about)) return null
     return typeof about.root === 'string' ? about.root : null
   } catch (error) {
     // A damaged description is as good as none: nothing depends on it but the name shown to people.
-    if (errnoOf(error) === 'ENOENT' || error instanceof SyntaxError) return null
+    if (errnoOf(error) === 'ENOENT' || isOtherKind(error) || error instanceof SyntaxError) return null
     throw error
   }
 }

@@ -68,6 +68,42 @@ describe.concurrent('scripts', () => {
     ])
   })
 
+  test('a folder that was deleted below the shell', async ({ world }) => {
+    const gone = 'mkdir gone; cd gone; rmdir ../gone; '
+    expect(await bash(world, `${gone} cass --version; cass --help | head -n 1`)).toMatchObject({
+      exitCode: 0,
+    })
+    // What the shell says of its folder is its own.
+    const { exitCode, stdout, stderr } = await bash(world, `${gone} cass log --json`)
+    expect({ exitCode, code: JSON.parse(stdout).error.code }).toEqual({
+      exitCode: 1,
+      code: 'folder_not_found',
+    })
+    expect(stderr).not.toContain('    at ')
+    const elsewhere = await bash(world, `${gone} cass chats --cwd '${world.workspace}' --json`)
+    expect([elsewhere.exitCode, JSON.parse(elsewhere.stdout).chats]).toEqual([0, []])
+  })
+
+  test('a pipe in the place of a log, an index, or a transcript', async ({ world }) => {
+    world.provider.setScript({ fallback: 'Done.' })
+    await world.ok(['run', 'first'])
+    const id = await world.ok(['resolve', '@'])
+    const verbs = ['log', 'branches', 'chats', 'fsck', 'check', 'checkpoints', 'branch @', 'run -c x']
+    for (const name of [`${id}.event-index.json`, `${id}.jsonl`, `${id}.events.jsonl`]) {
+      const file = join(world.cassHome, 'conversations', name)
+      const ends = verbs
+        .map((verb) => `timeout 20 cass ${verb} >/dev/null 2>&1 || echo "$? ${verb}"`)
+        .join('\n')
+      const { stdout } = await bash(
+        world,
+        `mv '${file}' kept; mkfifo '${file}'\n${ends}\nrm '${file}'; mv kept '${file}'`,
+      )
+      // 124: it hung.
+      expect(stdout).not.toMatch(/^124 /m)
+      expect([name, stdout === '']).toEqual([name, !name.endsWith('.events.jsonl')])
+    }
+  })
+
   test('check in continuous integration', async ({ world }) => {
     expect(await bash(world, 'cass check --json || exit 1')).toMatchObject({ exitCode: 0 })
     writeFileSync(join(world.cassHome, 'models.json'), '{')
