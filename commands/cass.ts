@@ -1,9 +1,7 @@
 #!/usr/bin/env node
 import { join } from 'node:path'
-import { parseArguments } from './argv.ts'
 import { requireCached } from './codeCache.ts'
 import { type Run, readSurroundings } from './context.ts'
-import { quickNames } from './quickNames.ts'
 import { version } from './version.ts'
 
 const listeners = new Set<() => void>()
@@ -62,28 +60,17 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
 }
 
 async function start(): Promise<void> {
-  const { run } = isQuick() ? loadQuick() : await import('./main.ts')
+  const { run } = loadProgram()
   const exitCode = await run(argv, readSurroundings(interrupts))
   process.exitCode = isPipeClosed ? 0 : stdoutFailure === null ? exitCode : 1
 }
 
 // Without `import`, which would start the whole loader of ES modules.
-function loadQuick(): { readonly run: Run } {
-  const file = join(import.meta.dirname, 'quick.cjs')
+function loadProgram(): { readonly run: Run } {
+  const file = join(import.meta.dirname, 'main.cjs')
   const exports: { run?: Run } = {}
   // Written here, in a file that lies beside what is imported and that Node itself loads.
   const { run } = requireCached(file, { exports, importModule: (path) => import(path) })
-  if (run === undefined) throw new Error('Assertion failed: quick.cjs exports no program')
+  if (run === undefined) throw new Error('Assertion failed: main.cjs exports no program')
   return { run }
-}
-
-function isQuick(): boolean {
-  try {
-    const { command, resume, globals } = parseArguments(argv)
-    // Help belongs to the modules: clipanion's usage text knows only options that were made by its own copy.
-    return !globals.help && resume === null && quickNames.some((name) => name === command)
-  } catch {
-    // Reported by the program itself, which parses again with the right way of printing.
-    return false
-  }
 }

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events'
+import { setFlagsFromString } from 'node:v8'
 import { Option } from 'clipanion'
 import type { Place } from '../sources/session/place.ts'
 import { prepareDemo } from '../sources/session/prepareDemo.ts'
@@ -5,6 +7,11 @@ import type { AccessMode } from '../sources/workspace/policy.ts'
 import { BaseCommand } from './base.ts'
 import { refuseTogether } from './options.ts'
 import { makePlace } from './place.ts'
+
+// Node parses HTTP with WebAssembly. Making that faster than any model can answer would cost 30 MB and a busy core.
+setFlagsFromString('--liftoff-only')
+// Every tool call listens for a cancel, and one answer may hold thousands: that is no leak to warn of.
+setMaxListeners(0)
 
 /** What stands in the way of the configured provider and access mode for one run; null: as configured. */
 export interface Overrides {

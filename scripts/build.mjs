@@ -1,4 +1,4 @@
-// `npm run build`: the programs and the library in dist/, as split and minified ES modules.
+// `npm run build`: the program and the library in dist/, minified; heavy packages in ES modules of their own.
 import {
   chmodSync,
   cpSync,
@@ -50,9 +50,9 @@ export async function build() {
 }
 
 /**
- * Two bundles. The plumbing commands are one CommonJS file, `quick.cjs`, beside the bin stub `cass.cjs`: that starts in half
- * the time of a set of ES modules, and scripts call plumbing by the hundred. Everything else, the library too, is split ES
- * modules, of which each command loads those it needs. `meta.json` has the outputs of both.
+ * Two bundles. The program is one CommonJS file, `main.cjs`, beside the bin stub `cass.cjs`: that starts in half the time of a
+ * set of ES modules, and of a command nothing runs before it is called. The library, and the heavy packages that only some
+ * commands load, are split ES modules. `meta.json` has the outputs of both.
  */
 async function bundle(folder) {
   const esbuild = await import('esbuild')
@@ -75,8 +75,6 @@ async function bundle(folder) {
   const modules = await esbuild.build({
     ...shared,
     entryPoints: {
-      main: 'commands/main.ts',
-      usage: 'commands/usage.ts',
       index: 'sources/index.ts',
       ...Object.fromEntries([...laterPackages].map(([path, name]) => [name, path])),
     },
@@ -85,23 +83,21 @@ async function bundle(folder) {
     chunkNames: '[name]-[hash]',
     // CommonJS packages inside the bundle still call require for built-in modules.
     banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
-    define: { CASS_VERSION: JSON.stringify(version) },
-    plugins: [oneClipanion],
   })
-  const stub = await esbuild.build({
+  const programs = await esbuild.build({
     ...shared,
-    entryPoints: { cass: 'commands/cass.ts', quick: 'commands/quick.ts' },
+    entryPoints: { cass: 'commands/cass.ts', main: 'commands/main.ts' },
     format: 'cjs',
     outExtension: { '.js': '.cjs' },
     define: { CASS_VERSION: JSON.stringify(version), 'import.meta.dirname': '__dirname' },
     plugins: [oneClipanion, leaveToModules],
   })
   chmodSync(join(folder, 'cass.cjs'), 0o755)
-  passImports(join(folder, 'quick.cjs'))
-  writeCodeCache(join(folder, 'quick.cjs'))
+  passImports(join(folder, 'main.cjs'))
+  writeCodeCache(join(folder, 'main.cjs'))
   const metafile = {
-    inputs: { ...modules.metafile.inputs, ...stub.metafile.inputs },
-    outputs: { ...modules.metafile.outputs, ...stub.metafile.outputs },
+    inputs: { ...modules.metafile.inputs, ...programs.metafile.inputs },
+    outputs: { ...modules.metafile.outputs, ...programs.metafile.outputs },
   }
   return withoutFolder(metafile, folder)
 }
@@ -117,14 +113,10 @@ const laterPackages = new Map([
   ['undici/lib/dispatcher/agent.js', 'package-undici-agent'],
 ])
 
-/** What the stub loads on demand comes from the modules beside it, or from where the package is installed. */
+/** What the program loads on demand comes from the modules beside it, or from where the package is installed. */
 const leaveToModules = {
   name: 'leave-to-modules',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^\.\/(main|usage)\.ts$/ }, ({ path, resolveDir }) => {
-      const isCommand = resolveDir === join(repository, 'commands')
-      return isCommand ? { path: path.replace('.ts', '.js'), external: true } : undefined
-    })
     onResolve({ filter: /^[a-z]/ }, ({ path }) => {
       const name = laterPackages.get(path)
       return name === undefined ? undefined : { path: `./${name}.js`, external: true }
