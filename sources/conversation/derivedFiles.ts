@@ -10,7 +10,7 @@ import {
 } from './headsIndex.ts'
 import { statOrNull } from './logFile.ts'
 import { transcriptPath } from './paths.ts'
-import { bringTranscript, rescueLeftovers } from './transcript.ts'
+import { bringTranscript, isUntouched, rescueLeftovers } from './transcript.ts'
 
 export interface BroughtFiles {
   /** Transcripts that held foreign text, and the chats it was saved as. */
@@ -48,10 +48,11 @@ export async function bringDerivedFiles(
     const marks = new Map<string, TranscriptMark | null>()
     for (const head of touchedHeads(written)) {
       await attempt(async () => {
-        // Once, since all of the folder is listed for it; and again when this process fails in an exchange itself.
-        const leftovers = conversation.searched.delete(head) ? [] : rescueLeftovers(conversation, head)
-        for (const copy of leftovers) rescued.push({ chat_id: conversation.chatIdOf(head), copy })
         const known = previous?.heads.find((record) => record.id === head)?.transcript ?? null
+        // All of the folder is listed for it, and an exchange, of whatever process, leaves another file.
+        const isSearched = conversation.searched.delete(head) && isUntouched(conversation, head, known)
+        const leftovers = isSearched ? [] : rescueLeftovers(conversation, head)
+        for (const copy of leftovers) rescued.push({ chat_id: conversation.chatIdOf(head), copy })
         marks.set(head, null)
         const brought = await bringTranscript(
           conversation,

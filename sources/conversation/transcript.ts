@@ -53,6 +53,12 @@ export async function bringTranscript(
   return await replaceRescuing(conversation, head, file)
 }
 
+/** Whether nobody wrote to a head's transcript, or put another file in its place, since this program did. */
+export function isUntouched(conversation: Conversation, head: string, mark: TranscriptMark | null): boolean {
+  const there = statOrNull(transcriptPath(conversation.root, conversation.chatIdOf(head)))
+  return there !== null && mark !== null && isAsMarked(there, mark)
+}
+
 function isAsMarked(there: FileStat, mark: TranscriptMark): boolean {
   return mark.size === there.size && mark.mtime_ms === there.mtimeMs && mark.inode === there.ino
 }
