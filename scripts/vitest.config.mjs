@@ -12,7 +12,7 @@ export default defineConfig({
     server: { deps: { inline: ['clipanion'] } },
     maxWorkers: 2,
     // Generous: a test that waits is told so by its own condition, never by the clock.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 })
