@@ -65,6 +65,8 @@ export function report(
 const ioHints: Readonly<Record<string, string>> = {
   EACCES: 'check the permissions of that path',
   EDQUOT: 'make room within your disk quota, then run it again',
+  EISDIR: 'move the folder away that stands where a file belongs',
+  ENOTFILE: 'move away what stands where a file belongs',
   EEXIST: 'move what is there away, or point CASS_HOME elsewhere',
   ENOENT: 'look at that path: a folder, or the target of a link, is missing',
   ENOSPC: 'make room on the disk, then run it again',

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import * as t from 'typanion'
 import { errnoOf } from '../errors.ts'
 import { replaceDerivedFile } from '../files/durable.ts'
+import { readRegular } from '../files/openRegular.ts'
 import { workspaceFolder } from '../workspace/root.ts'
 import { type FileStamp, isLookOf, isSameStamp, lookAt, stampAt } from './fileState.ts'
 import type { Journal, JournalPlace } from './journal.ts'
@@ -49,7 +49,7 @@ function seenFile({ home, workspace }: JournalPlace): string {
 
 async function readSeen(place: JournalPlace): Promise<Seen> {
   try {
-    const paths: unknown = JSON.parse(await readFile(seenFile(place), 'utf8'))
+    const paths: unknown = JSON.parse(readRegular(seenFile(place)).toString('utf8'))
     if (isSeen(paths)) return { paths: new Map(Object.entries(paths)), changed: false }
   } catch (error) {
     // Damaged or missing is the same: it is made again from the files.

@@ -1,10 +1,11 @@
 import { closeSync, constants, lstatSync, openSync, renameSync } from 'node:fs'
-import { readFile, unlink } from 'node:fs/promises'
+import { unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { CassError, errnoOf } from '../errors.ts'
 import { syncDescriptor, writeAll } from '../files/descriptor.ts'
 import { syncFolder } from '../files/durable.ts'
 import { acquireLock, type HeldLock } from '../files/lockFile.ts'
+import { isOtherKind, readRegular } from '../files/openRegular.ts'
 import { ensurePrivateFolder } from '../files/privateFolder.ts'
 import { sha256Of } from './fileState.ts'
 
@@ -50,9 +51,9 @@ export async function readSnapshot(home: string, sha256: string): Promise<Buffer
   if (!/^[0-9a-f]{64}$/.test(sha256)) return null
   let bytes: Buffer
   try {
-    bytes = await readFile(snapshotPath(home, sha256))
+    bytes = readRegular(snapshotPath(home, sha256))
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errnoOf(error) ?? '')) return null
+    if (isOtherKind(error) || ['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return null
     throw error
   }
   return sha256Of(bytes) === sha256 ? bytes : null

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { makeBasePrompt } from '../agent/prompt.ts'
 import type { Standing } from '../conversation/appendPlan.ts'
@@ -7,6 +6,7 @@ import { type CurrentBranch, readCurrentBranch } from '../conversation/currentBr
 import type { Node } from '../conversation/graph.ts'
 import type { Message } from '../conversation/message.ts'
 import { CassError, errnoOf } from '../errors.ts'
+import { readRegular, reasonOf } from '../files/openRegular.ts'
 import { findBranch } from './findBranch.ts'
 import { findNamed } from './listCheckpoints.ts'
 import { newChatId, newMessageId, type Place } from './place.ts'
@@ -71,10 +71,10 @@ async function beginChat(place: Place, model: string, current: CurrentBranch | n
 async function readGlobalInstructions(place: Place): Promise<string | null> {
   const file = path.join(place.root, 'global.md')
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file))
+    return new TextDecoder('utf-8', { fatal: true }).decode(readRegular(file))
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return null
-    const reason = errnoOf(error) ?? 'it is not UTF-8 text'
+    const reason = error instanceof TypeError ? 'it is not UTF-8 text' : reasonOf(error)
     throw new CassError('global_instructions_unreadable', `cannot read '${file}': ${reason}`, {
       cause: error,
       hint: 'mend the file, or move it away: it holds instructions that every chat begins with',

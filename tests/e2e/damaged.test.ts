@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
@@ -84,6 +85,10 @@ describe.concurrent('a damaged configuration', () => {
       code: 'global_instructions_unreadable',
     })
     rmSync(path, { recursive: true })
+    // A pipe that nobody writes to would be waited for without an end.
+    execFileSync('mkfifo', [path])
+    expect(await errorOf(world, ['run', 'x'])).toMatchObject({ code: 'global_instructions_unreadable' })
+    rmSync(path)
     writeFileSync(path, Buffer.from([0xff, 0xfe, 0x00]))
     expect(await errorOf(world, ['run', 'x'])).toMatchObject({ code: 'global_instructions_unreadable' })
     expect(everythingIn(world.cassHome)).not.toContain('.events.jsonl')
