@@ -6,6 +6,8 @@ import type { CommandContext } from './context.ts'
 export abstract class BaseCommand extends Command<CommandContext> {
   /** Whether the command prints a list, so that `-z` means something. */
   static readonly printsList: boolean = false
+  /** False for what is only for people's eyes: `--json` is refused there. */
+  static readonly hasJson: boolean = true
   /** What the usage line says for words that clipanion would show as `...`. */
   static readonly words: string = '...'
 

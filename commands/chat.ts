@@ -21,6 +21,7 @@ type Target =
 /** `cass chat`, and `cass` alone: turn after turn, until the user leaves. */
 export class ChatCommand extends TurnCommand {
   static override paths = [['chat']]
+  static override readonly hasJson = false
 
   static override usage = TurnCommand.Usage({
     category: 'Porcelain',

@@ -39,8 +39,11 @@ export class ChatsCommand extends BaseCommand {
         { dropped: [1, 3, 2] },
       )
       if (listed.chats.length === 0) {
-        print.note(`no chats found for '${cwd}'`)
-        if (this.search === undefined) this.noteElsewhere(countElsewhere(place))
+        if (this.search !== undefined) print.note(`no chat found that contains '${this.search}'`)
+        else {
+          print.note(`no chats found for '${cwd}'`)
+          this.noteElsewhere(countElsewhere(place))
+        }
       }
     }
     return 0

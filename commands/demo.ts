@@ -14,6 +14,7 @@ import { cutToWidth } from './terminal/text.ts'
 /** `cass demo`: the whole program on a small project, each step with the command that a user would type. */
 export class DemoCommand extends BaseCommand {
   static override paths = [['demo']]
+  static override readonly hasJson = false
 
   static override usage = BaseCommand.Usage({
     category: 'Porcelain',

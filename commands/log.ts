@@ -37,6 +37,7 @@ export class LogCommand extends BaseCommand {
 
   async execute(): Promise<number> {
     refuseTogether({ '--graph': this.graph, '--oneline': this.oneline })
+    refuseTogether({ '--graph': this.graph, '-n': this.last !== undefined })
     const { print, globals } = this.context
     const place = makePlace(this.context)
     const branch = this.branch ?? null

@@ -4,6 +4,7 @@ import type { CommandContext } from './context.ts'
 /** The class of a command (`BaseCommand` in base.ts tells what its own fields mean). */
 export type CassCommandClass = CommandClass<CommandContext> & {
   readonly printsList: boolean
+  readonly hasJson: boolean
   readonly words: string
 }
 

@@ -88,6 +88,11 @@ async function dispatch(
     return 0
   }
   const command = await loadCommand(name, commands)
+  if (context.globals.json && !command.hasJson)
+    throw usageError(
+      `'--json' does not fit '${name}', which is for people`,
+      'use `cass run --json` in scripts',
+    )
   if (context.globals.nul && !command.printsList)
     throw usageError(`'-z' does not fit '${name}', which prints no list`)
   if (context.globals.nul && context.globals.json) throw usageError("'-z' and '--json' exclude each other")

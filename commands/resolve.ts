@@ -11,7 +11,7 @@ export class ResolveCommand extends BaseCommand {
     category: 'Plumbing',
     description: 'print the full checkpoint id or chat id that a selector means',
     details: `
-      A branch is named by chat id, name or a unique beginning of a chat id; \`@\` is the current one. \`BRANCH~N\` is the
+      A branch is named by chat id, name or a unique beginning of either; \`@\` is the current one. \`BRANCH~N\` is the
       branch before its last N turns, \`BRANCH:INDEX\` a record, \`^ID\` a message.
     `,
     examples: [

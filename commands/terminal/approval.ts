@@ -9,6 +9,7 @@ export interface ApprovalRequest {
   readonly reason: string
 }
 
+// The first and the second choice of every question.
 const allow = 'allow once'
 const deny = 'deny'
 const showAll = 'show all'
@@ -18,7 +19,7 @@ const indent = '    '
 
 /**
  * Asks whether one tool call may go ahead. Only for terminals: without one, enquirer takes any input for keys, and at
- * the end of the input it never answers. Esc and Ctrl-C mean no.
+ * the end of the input it never answers. Esc and Ctrl-C mean no, `y` and `n` what they say.
  */
 export async function askApproval(
   request: ApprovalRequest,
@@ -90,11 +91,13 @@ async function ask(
 ): Promise<string | null> {
   const { default: enquirer } = await import('enquirer')
   const { keys, isTyping, release } = keyboard.borrow()
-  const select = new enquirer.Select({
+  const select = new (withLetters(enquirer.Select))({
     message,
     choices: choices.map((choice) => ({ name: choice, message: choice })),
     // An Enter that was meant for another line must not allow anything.
     initial: isTyping ? choices.indexOf(deny) : 0,
+    // Some terminals say that they have no rows at all.
+    rows: choices.length + 1,
     stdin: keys,
     stdout: stderr,
   })
@@ -106,5 +109,21 @@ async function ask(
     throw error
   } finally {
     release()
+  }
+}
+
+type Select = typeof import('enquirer').default.Select
+
+/**
+ * `y` allows and `n` denies at once. Any other letter is no answer to the question: somebody goes on writing, and the Enter at
+ * the end of it must not allow anything.
+ */
+function withLetters(Base: Select): Select {
+  return class extends Base {
+    override dispatch(input: string | undefined): unknown {
+      const letter = input?.toLowerCase()
+      this.index = letter === 'y' ? 0 : 1
+      return letter === 'y' || letter === 'n' ? this.submit() : this.render()
+    }
   }
 }

@@ -12,9 +12,11 @@ async function ask(
   request: { readonly name: string; readonly arguments: { readonly command: string } },
   answers: ReadonlyArray<ReadonlyArray<string>>,
   isTyping = false,
+  size: { readonly rows?: number; readonly columns?: number } = {},
 ) {
   const waiting = [...answers]
   const screen = collect()
+  Object.assign(screen.stream, size)
   const keyboard = {
     borrow() {
       const keys = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} })
@@ -52,6 +54,25 @@ it('denies on the second choice', async () => {
 
 it('takes Enter for a no while the user is in the middle of a line', async () => {
   expect((await ask({ name: 'shell', arguments: { command: 'x' } }, [[enter]], true)).answer).toBe(false)
+})
+
+it.each([
+  [['y'], true],
+  [['Y'], true],
+  [['n'], false],
+  [[...'d', enter], false],
+  [['now also the docs', enter], false],
+  [['x', 'n'], false],
+  [['x', 'y'], true],
+])('answers %j with %j', async (keys, answer) => {
+  expect((await ask({ name: 'shell', arguments: { command: 'x' } }, [keys])).answer).toBe(answer)
+})
+
+it('can be answered on a terminal that says it has no rows', async () => {
+  const request = { name: 'shell', arguments: { command: 'x' } }
+  const { answer, text } = await ask(request, [[down, enter]], false, { rows: 0, columns: 0 })
+  expect(answer).toBe(false)
+  expect(text).not.toContain('No matching choices')
 })
 
 it('shows the first and the last lines of a long command, each once', async () => {

@@ -144,14 +144,17 @@ describe('a usage error', () => {
     expect(await runHere(argv)).toEqual({ exitCode: 2, stdout: '', stderr })
   })
 
-  it.each(cases)('%j is JSON on stdout with --json', async (argv, text) => {
-    const { exitCode, stdout, stderr } = await runHere(['--json', ...argv])
-    if (argv.includes('-z')) return
-    const { error } = JSON.parse(stdout)
-    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: '' })
-    expect(Object.keys(error)).toEqual(['code', 'message', 'hint'])
-    expect(text).toBe(`error: ${error.message}\nhint: ${error.hint}\n`)
-  })
+  it.each(cases.filter(([[name]]) => name !== 'chat'))(
+    '%j is JSON on stdout with --json',
+    async (argv, text) => {
+      const { exitCode, stdout, stderr } = await runHere(['--json', ...argv])
+      if (argv.includes('-z')) return
+      const { error } = JSON.parse(stdout)
+      expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: '' })
+      expect(Object.keys(error)).toEqual(['code', 'message', 'hint'])
+      expect(text).toBe(`error: ${error.message}\nhint: ${error.hint}\n`)
+    },
+  )
 
   it.each([
     ['log', '-n', '0'],
@@ -175,6 +178,13 @@ describe('a usage error', () => {
     const { exitCode, stdout, stderr } = await runHere(['log', '--bogus', '--json'])
     expect({ exitCode, stderr, code: JSON.parse(stdout).error.code }).toEqual({
       ...{ exitCode: 2, stderr: '', code: 'unknown_option' },
+    })
+  })
+
+  it.each(['chat', 'demo'])('says that %s, which is for people, has no JSON form', async (name) => {
+    const { exitCode, stdout } = await runHere([name, '--json'])
+    expect({ exitCode, message: JSON.parse(stdout).error.message }).toEqual({
+      ...{ exitCode: 2, message: `'--json' does not fit '${name}', which is for people` },
     })
   })
 
