@@ -8,6 +8,8 @@ import { makeHome } from './_config.ts'
 
 const page = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8')
 const folder = new URL('../../../sources/config/', import.meta.url)
+/** Gives findings of its own to the same report. */
+const installation = new URL('../../../sources/session/checkInstallation.ts', import.meta.url)
 
 /** The blocks of the page that are files, by their names. */
 function examples(): Readonly<Record<string, string>> {
@@ -21,7 +23,8 @@ function codesInSources(): ReadonlyArray<string> {
   const call =
     /(?:okFinding|fault|warn|usageError|broken|CassError|makeFault|openToOthers|problem)\(([^()]*)/g
   const field = /code: '([a-z_]+)'/g
-  const texts = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), 'utf8'))
+  const files = [...readdirSync(folder).map((name) => new URL(name, folder)), installation]
+  const texts = files.map((file) => readFileSync(file, 'utf8'))
   const inCalls = texts.flatMap((text) =>
     [...text.matchAll(call)].flatMap(([, list = '']) => {
       const strings = [...list.matchAll(/'([^']*)'/g)].map(([, string = '']) => string)
@@ -56,6 +59,7 @@ describe('docs/configuration.md', () => {
   test('explains every code', () => {
     const codes = codesInSources()
     expect(codes.length).toBeGreaterThan(60)
+    expect(codes).toContain('journal_hole')
     expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([])
   })
 })
