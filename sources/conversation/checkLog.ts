@@ -6,7 +6,7 @@ import { tryParseEntry } from './entry.ts'
 import { whyIndexIsUnreadable } from './headsIndex.ts'
 import { tryDecodeLine } from './json.ts'
 import { transcriptLeftovers } from './leftovers.ts'
-import { readTranscriptMeta } from './library.ts'
+import { isWithoutMessages, readTranscriptMeta } from './library.ts'
 import { statOrNull } from './logFile.ts'
 import { indexPath, isUsableChatId, logPath, transcriptPath } from './paths.ts'
 import { isTornAppend } from './tornAppend.ts'
@@ -31,11 +31,11 @@ export function checkConversation(
     conversation = Conversation.open(root, id)
   } catch (error) {
     if (!(error instanceof CassError)) throw error
-    const message = error.message
-    return {
-      findings: [damage('conversation_unreadable', id, message, 'none of its messages can be shown')],
-      messages: 0,
-    }
+    const { message } = error
+    const finding = isWithoutMessages(root, id, error)
+      ? note('chat_without_messages', id, message, 'its file stays as it is; lists leave it out')
+      : damage('conversation_unreadable', id, message, 'none of its messages can be shown')
+    return { findings: [finding], messages: 0 }
   }
   const { graph, oldChat } = conversation
   if (oldChat !== null) {
@@ -142,7 +142,17 @@ function notes(conversation: Conversation): LogFinding[] {
   }
   for (const head of graph.heads.values()) {
     const chatId = conversation.chatIdOf(head.id)
-    if (!isUsableChatId(chatId)) continue
+    if (!isUsableChatId(chatId)) {
+      findings.push(
+        note(
+          'head_unusable',
+          id,
+          `the branch '${chatId}' has an id that can name no file`,
+          'its messages are in the log; it gets no transcript',
+        ),
+      )
+      continue
+    }
     const meta = readTranscriptMeta(root, chatId)
     if (meta === null && statOrNull(transcriptPath(root, chatId)) !== null) {
       findings.push(

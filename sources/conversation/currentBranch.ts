@@ -18,8 +18,22 @@ export interface CurrentBranch {
 
 const isCurrentBranch = t.isPartial({ chat_id: t.isString(), conversation: t.isString() })
 
-/** The folder's current branch; null when none was chosen, or when the file that says so cannot be understood. */
+/**
+ * The folder's current branch; null when none was chosen. Throws `current_branch_unreadable`, also for a file that names no
+ * branch: for what goes on from the current branch, that is not the same as none.
+ */
 export function readCurrentBranch(root: string, folder: string): CurrentBranch | null {
+  const file = fileOf(root, folder)
+  const text = readIfThere(file)
+  const current = tryParseCurrent(text)
+  if (current !== null || text === '') return current
+  throw new CassError('current_branch_unreadable', `the file '${file}' names no branch: it is damaged`, {
+    hint: 'list branches with cass branches --all, then choose one anew: cass switch BRANCH',
+  })
+}
+
+/** The same for what can do without: null also for a damaged file. Throws `current_branch_unreadable` for one that cannot be read. */
+export function tryReadCurrentBranch(root: string, folder: string): CurrentBranch | null {
   return tryParseCurrent(readIfThere(fileOf(root, folder)))
 }
 
@@ -35,7 +49,10 @@ export interface CurrentBranchChange {
   readonly now: Date
 }
 
-/** Chooses a folder's current branch. Gives false, and changes nothing, when another process chose meanwhile. */
+/**
+ * Chooses a folder's current branch. Gives false, and changes nothing, when another process chose meanwhile. A damaged file is
+ * nobody's choice and is replaced: it held no more than the name of a branch, so there is nothing to keep of it.
+ */
 export async function writeCurrentBranch({
   root,
   folder,
@@ -53,8 +70,10 @@ export async function writeCurrentBranch({
     subject: `the folder '${folder}'`,
   })
   try {
-    const there = readCurrentBranch(root, folder)
-    if (there?.chat_id !== seen?.chat_id) return there?.chat_id === next.chat_id
+    const before = readIfThere(fileOf(root, folder))
+    const there = tryParseCurrent(before)
+    const isDamaged = there === null && before !== ''
+    if (!isDamaged && there?.chat_id !== seen?.chat_id) return there?.chat_id === next.chat_id
     const text = JSON.stringify({ folder, ...next, updated_at: now.toISOString() }, null, 2)
     await writeFileDurably(fileOf(root, folder), `${text}\n`)
     return true

@@ -42,6 +42,15 @@ export function summarize(root: string, conversation: string): HeadsIndex {
   return makeHeadsIndex(Conversation.open(root, conversation), { previous: null, writer: '', now: '' })
 }
 
+/**
+ * Whether a conversation that cannot be opened is what was kept of a transcript (or a branch of another program) and holds no
+ * message: its bytes are all there, and nothing in them could be shown.
+ */
+export function isWithoutMessages(root: string, conversation: string, error: CassError): boolean {
+  if (error.code !== 'conversation_empty' || hasLog(root, conversation)) return false
+  return readTranscriptMeta(root, conversation)?.parent_chat_id !== undefined
+}
+
 export interface FoundChat {
   readonly conversation: string
   readonly head: string

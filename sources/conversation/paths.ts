@@ -21,7 +21,8 @@ export function saveLockPath(root: string, conversation: string): string {
 
 /** Throws `bad_id` for what the log of another program may name as a head, and no file can be named by. */
 export function transcriptPath(root: string, chatId: string): string {
-  if (!isUsableChatId(chatId)) throw new CassError('bad_id', `'${chatId}' cannot be the id of a chat`)
+  if (!isUsableChatId(chatId))
+    throw new CassError('bad_id', `'${chatId}' cannot be the id of a chat`, { kind: 'usage' })
   return path.join(conversationsFolder(root), `${chatId}.jsonl`)
 }
 

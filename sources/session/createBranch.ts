@@ -1,7 +1,7 @@
 import { checkBranchName } from '../conversation/branchName.ts'
 import type { Checkpoint } from '../conversation/checkpoints.ts'
 import type { Conversation } from '../conversation/conversation.ts'
-import { readCurrentBranch } from '../conversation/currentBranch.ts'
+import { tryReadCurrentBranch } from '../conversation/currentBranch.ts'
 import type { LogEntry } from '../conversation/entry.ts'
 import { type Graph, selectedHead } from '../conversation/graph.ts'
 import { makeHeadsIndex } from '../conversation/headsIndex.ts'
@@ -34,7 +34,7 @@ export async function createBranch(
     switchTo,
   }: { readonly checkpoint: string; readonly name: string | null; readonly switchTo: boolean },
 ): Promise<CreatedBranch> {
-  const seen = readCurrentBranch(place.root, place.cwd)
+  const seen = tryReadCurrentBranch(place.root, place.cwd)
   const { conversation, items, checkpoint } = locatePlace(place, spec)
   if (name !== null) checkBranchName(name, takenNames(place, conversation.id))
   const point = forkPoint(items, checkpoint, place.now().toISOString())

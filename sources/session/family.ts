@@ -1,7 +1,7 @@
 import { Conversation } from '../conversation/conversation.ts'
-import { type CurrentBranch, readCurrentBranch } from '../conversation/currentBranch.ts'
+import { type CurrentBranch, tryReadCurrentBranch } from '../conversation/currentBranch.ts'
 import type { Graph } from '../conversation/graph.ts'
-import { familyOf, listConversationIds, summarize } from '../conversation/library.ts'
+import { familyOf, isWithoutMessages, listConversationIds, summarize } from '../conversation/library.ts'
 import { CassError } from '../errors.ts'
 import { type Branch, makeBranch } from './branch.ts'
 import type { Place } from './place.ts'
@@ -33,6 +33,8 @@ export function branchesOf(
         branches.push(makeBranch(conversation, { index, record, current: current?.chat_id ?? null }))
       }
     } catch (error) {
+      // What was kept of a foreign transcript would else be warned of for ever.
+      if (error instanceof CassError && isWithoutMessages(place.root, conversation, error)) continue
       // One conversation that cannot be read must not hide the others; callers say which it is.
       unreadable.push(unreadableOf(conversation, error))
     }
@@ -69,7 +71,7 @@ export function knownBranches(place: Place): {
   readonly family: ReadonlyArray<Branch>
   readonly others: ReadonlyArray<Branch>
 } {
-  const current = readCurrentBranch(place.root, place.cwd)
+  const current = tryReadCurrentBranch(place.root, place.cwd)
   const ids = current === null ? [] : familyOf(place.root, current.conversation)
   const family = branchesOf(place, ids, current).branches
   const known = new Set(ids)

@@ -16,8 +16,8 @@ export interface FoundBranch {
 }
 
 /**
- * Finds and reads a branch. Throws `no_current_branch`, `branch_not_found`, `branch_ambiguous`, or what reading a
- * conversation throws.
+ * Finds and reads a branch. Throws `no_current_branch`, `current_branch_unreadable`, `branch_not_found`, `branch_ambiguous`, or
+ * what reading a conversation throws.
  */
 export function findBranch(place: Place, spec: BranchSpec): FoundBranch {
   const chatId = spec.type === 'current' ? currentChat(place) : namedChat(place, spec.name)

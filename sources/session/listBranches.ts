@@ -1,4 +1,4 @@
-import { readCurrentBranch } from '../conversation/currentBranch.ts'
+import { readCurrentBranch, tryReadCurrentBranch } from '../conversation/currentBranch.ts'
 import { familyOf, listConversationIds } from '../conversation/library.ts'
 import type { Branch } from './branch.ts'
 import { branchesOf, type Unreadable } from './family.ts'
@@ -13,13 +13,14 @@ export interface ListedBranches {
 
 /**
  * The branches of the current conversation's family; with `all`, of every conversation of the folder. Retired ones only
- * with `retired`.
+ * with `retired`. Without `all` it throws `current_branch_unreadable`.
  */
 export async function listBranches(
   place: Place,
   { all, retired }: { readonly all: boolean; readonly retired: boolean },
 ): Promise<ListedBranches> {
-  const current = readCurrentBranch(place.root, place.cwd)
+  const read = all ? tryReadCurrentBranch : readCurrentBranch
+  const current = read(place.root, place.cwd)
   const family = current === null ? [] : familyOf(place.root, current.conversation)
   const ids = all ? listConversationIds(place.root) : family
   const { branches, unreadable } = branchesOf(place, ids, current)

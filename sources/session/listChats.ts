@@ -1,5 +1,5 @@
 import { Conversation } from '../conversation/conversation.ts'
-import { readCurrentBranch } from '../conversation/currentBranch.ts'
+import { tryReadCurrentBranch } from '../conversation/currentBranch.ts'
 import { listConversationIds, summarize } from '../conversation/library.ts'
 import { timeOf } from '../conversation/timestamp.ts'
 import type { Branch } from './branch.ts'
@@ -33,7 +33,7 @@ export async function listChats(
   place: Place,
   { all, search }: { readonly all: boolean; readonly search: string | null },
 ): Promise<ListedChats> {
-  const current = readCurrentBranch(place.root, place.cwd)
+  const current = tryReadCurrentBranch(place.root, place.cwd)
   const { branches, unreadable } = branchesOf(place, listConversationIds(place.root), current)
   const chats = byConversation(branches)
     .filter((rows) => all || rows[0]?.workspace === place.cwd)

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { makeBasePrompt } from '../agent/prompt.ts'
 import type { Standing } from '../conversation/appendPlan.ts'
 import { Conversation } from '../conversation/conversation.ts'
-import { type CurrentBranch, readCurrentBranch } from '../conversation/currentBranch.ts'
+import { type CurrentBranch, tryReadCurrentBranch } from '../conversation/currentBranch.ts'
 import type { Node } from '../conversation/graph.ts'
 import type { Message } from '../conversation/message.ts'
 import { CassError, errnoOf } from '../errors.ts'
@@ -31,7 +31,7 @@ export interface OpenedTarget {
 
 /** Opens the branch, or begins a chat, of which nothing is on disk before its first message. */
 export async function openTarget(place: Place, target: TurnTarget, model: string): Promise<OpenedTarget> {
-  const current = readCurrentBranch(place.root, place.cwd)
+  const current = tryReadCurrentBranch(place.root, place.cwd)
   if (target.type === 'new') return await beginChat(place, model, current)
   const { conversation, head, chat_id } =
     target.type === 'continue' ? findBranch(place, { type: 'current' }) : findNamed(place, target.branch)

@@ -1,4 +1,4 @@
-import { readCurrentBranch } from '../conversation/currentBranch.ts'
+import { tryReadCurrentBranch } from '../conversation/currentBranch.ts'
 import { familyOf } from '../conversation/library.ts'
 import { type BranchList, branchesOf } from './family.ts'
 import { findNamed } from './listCheckpoints.ts'
@@ -13,7 +13,7 @@ export async function readFamilyTree(
   const { branches, unreadable } = branchesOf(
     place,
     familyOf(place.root, conversation.id),
-    readCurrentBranch(place.root, place.cwd),
+    tryReadCurrentBranch(place.root, place.cwd),
   )
   return { branches: branches.filter(({ retired }) => !retired), unreadable }
 }

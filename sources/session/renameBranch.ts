@@ -1,6 +1,6 @@
 import { checkBranchName } from '../conversation/branchName.ts'
 import type { Conversation } from '../conversation/conversation.ts'
-import { readCurrentBranch } from '../conversation/currentBranch.ts'
+import { tryReadCurrentBranch } from '../conversation/currentBranch.ts'
 import { summarize } from '../conversation/library.ts'
 import { saveConversation } from '../conversation/save.ts'
 import { type Branch, makeBranch } from './branch.ts'
@@ -38,6 +38,6 @@ export function branchAfter(place: Place, conversation: Conversation, head: stri
   const index = summarize(place.root, conversation.id)
   const record = index.heads.find(({ id }) => id === head)
   if (record === undefined) throw new Error(`Assertion failed: branch '${head}' was just saved`)
-  const current = readCurrentBranch(place.root, place.cwd)?.chat_id ?? null
+  const current = tryReadCurrentBranch(place.root, place.cwd)?.chat_id ?? null
   return makeBranch(conversation.id, { index, record, current })
 }

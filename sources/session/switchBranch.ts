@@ -1,5 +1,5 @@
 import type { Conversation } from '../conversation/conversation.ts'
-import { readCurrentBranch } from '../conversation/currentBranch.ts'
+import { tryReadCurrentBranch } from '../conversation/currentBranch.ts'
 import { saveConversation } from '../conversation/save.ts'
 import { CassError } from '../errors.ts'
 import { countDiffering } from './countDiffering.ts'
@@ -21,7 +21,7 @@ export interface Switched {
  * `current_branch_changed` when another process switched at the same moment.
  */
 export async function switchBranch(place: Place, { branch }: { readonly branch: string }): Promise<Switched> {
-  const seen = readCurrentBranch(place.root, place.cwd)
+  const seen = tryReadCurrentBranch(place.root, place.cwd)
   const { conversation, head, chat_id } = findNamed(place, branch)
   const next = { chat_id, conversation: conversation.id }
   let isChosen = false

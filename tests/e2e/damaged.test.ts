@@ -225,9 +225,45 @@ describe.concurrent('a damaged conversation', () => {
     expect(readFileSync(conversationFile(world, `${main}.jsonl`), 'utf8').startsWith(transcript)).toBe(true)
     const [head] = readdirSync(join(world.cassHome, 'heads'))
     writeFileSync(join(world.cassHome, 'heads', head!), 'garbage')
-    expect(await errorOf(world, ['log'])).toMatchObject({ exitCode: 1, code: 'no_current_branch' })
+    const file = join(world.cassHome, 'heads', head!)
+    for (const args of [['log'], ['run', '-c', 'x'], ['branches'], ['branch', '@:2'], ['switch', '@']]) {
+      const { exitCode, code, message } = await errorOf(world, args)
+      expect({ args, exitCode, code }).toEqual({ args, exitCode: 1, code: 'current_branch_unreadable' })
+      expect(message).toContain(file)
+    }
+    expect(await errorTextOf(world, ['log'])).toContain('cass switch BRANCH')
+    expect(await world.ok(['chats'])).toContain(main)
+    expect(await world.ok(['branches', '--all'])).toContain(main)
+    expect(readFileSync(file, 'utf8')).toBe('garbage')
     expect(await world.ok(['switch', main])).toBe(main)
     expect(await world.ok(['run', '-c', 'go on'])).toBe('Fine.')
+    writeFileSync(file, 'garbage')
+    expect(await world.ok(['run', 'a new chat'])).toBe('Fine.')
+    expect(await world.ok(['resolve', '@'])).not.toBe(main)
+  })
+
+  test('whose transcript became garbage keeps that aside, with a note and no warning', async ({ world }) => {
+    const main = await begin(world)
+    writeFileSync(conversationFile(world, `${main}.jsonl`), 'garbage\n')
+    const findings = async () =>
+      (await world.json(['fsck'])).findings.map((finding: Record<string, string>) => [
+        finding.severity,
+        finding.code,
+        finding.subject,
+      ])
+    expect(await findings()).toEqual([['note', 'transcript_foreign', main]])
+    const { stdout } = await world.run(['run', '-c', '--json', 'go on'])
+    const kept = parseEvents(stdout).find(({ code }) => code === 'transcript_kept')?.chat_id
+    expect(readFileSync(conversationFile(world, `${kept}.jsonl`), 'utf8')).toMatch(/\ngarbage\n$/)
+    expect(await findings()).toEqual([['note', 'chat_without_messages', kept]])
+    for (const command of ['chats', 'branches']) {
+      const { exitCode, stdout: rows, stderr } = await world.run([command])
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+      expect(rows).toContain(main)
+      expect(rows).not.toContain(kept)
+      expect((await world.json([command])).unreadable).toEqual([])
+    }
+    expect(await errorOf(world, ['log', kept])).toMatchObject({ exitCode: 1, code: 'conversation_empty' })
   })
 
   test('whose transcript was edited by hand keeps the edit as a chat of its own', async ({ world }) => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import {
   isCurrentAnywhere,
   readCurrentBranch,
+  tryReadCurrentBranch,
   writeCurrentBranch,
 } from '../../../sources/conversation/currentBranch.ts'
 import { OLD } from './_oldChats.ts'
@@ -42,17 +43,30 @@ describe('the current branch of a folder', () => {
     expect(all).toEqual([one, two, one].map((next) => next.chat_id === winner?.chat_id))
   })
 
-  it('is none when its file is damaged or names what no chat can be', async () => {
+  it('is an error when its file is damaged or names what no chat can be, and none for who can do without', async () => {
     const root = makeRoot()
     await change(root, null, one)
     const [name = ''] = readdirSync(path.join(root, 'heads'))
     const file = path.join(root, 'heads', name)
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    for (const text of ['', '{', '[]', '{"chat_id":7}', '{"chat_id":"../x","conversation":"y"}']) {
+    for (const text of ['garbage', '{', '[]', '{"chat_id":7}', '{"chat_id":"../x","conversation":"y"}']) {
       writeFileSync(file, text)
-      expect(readCurrentBranch(root, '/w')).toBeNull()
+      expect(() => readCurrentBranch(root, '/w')).toThrow(
+        expect.objectContaining({
+          code: 'current_branch_unreadable',
+          message: expect.stringContaining(file),
+          hint: expect.stringContaining('cass switch BRANCH'),
+        }),
+      )
+      expect(tryReadCurrentBranch(root, '/w')).toBeNull()
       expect(isCurrentAnywhere(root, CHAT)).toBe(false)
     }
+    // Whoever chose before the damage chooses again; whoever saw the damage does not go over a choice made since.
+    expect(await change(root, one, two)).toBe(true)
+    expect(readCurrentBranch(root, '/w')).toEqual(two)
+    expect(await change(root, null, one)).toBe(false)
+    writeFileSync(file, '')
+    expect(readCurrentBranch(root, '/w')).toBeNull()
     expect(await change(root, null, two)).toBe(true)
     rmSync(file)
     mkdirSync(file)

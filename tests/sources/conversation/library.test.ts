@@ -74,7 +74,12 @@ describe('a chat id', () => {
       expect(textsOf(Conversation.open(root, CHAT), head)).toEqual(['hi', 'on it'])
       expect(readFileSync(logPath(root, OLD)).equals(before)).toBe(true)
       expect(existsSync(path.join(root, 'evil.jsonl'))).toBe(false)
-      expect(checkConversation(root, CHAT).findings).toEqual([])
+      expect(checkConversation(root, CHAT).findings).toMatchObject([
+        {
+          ...{ severity: 'note', code: 'head_unusable', subject: CHAT },
+          message: expect.stringContaining(`'${head}'`),
+        },
+      ])
     }
   })
 })

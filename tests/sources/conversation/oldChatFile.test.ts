@@ -126,4 +126,17 @@ describe('a chat of another program', () => {
       { code: 'conversation_unreadable', severity: 'damage' },
     ])
   })
+
+  it('that has a parent and no message is noted, and one without a parent is damage', () => {
+    const check = (records: unknown[]) =>
+      checkConversation(rootWithChat(oldText(records)), OLD).findings.map(({ severity, code }) => [
+        severity,
+        code,
+      ])
+    const kept = { ...meta, parent_chat_id: CHAT }
+    expect(check([kept, 'garbage'])).toEqual([['note', 'chat_without_messages']])
+    expect(check([kept])).toEqual([['note', 'chat_without_messages']])
+    expect(check([meta, 'garbage'])).toEqual([['damage', 'conversation_unreadable']])
+    expect(check([kept, ...oldRecords.slice(1), 'garbage'])).toEqual([['damage', 'chat_bad_line']])
+  })
 })
