@@ -1,11 +1,12 @@
 import { Option } from 'clipanion'
 import * as t from 'typanion'
-import type { CheckpointKind } from '../sources/conversation/checkpoints.ts'
+import type { Checkpoint, CheckpointKind } from '../sources/conversation/checkpoints.ts'
 import { listCheckpoints } from '../sources/session/listCheckpoints.ts'
 import { usageError } from './argv.ts'
 import { BaseCommand } from './base.ts'
 import { isCount } from './options.ts'
 import { makePlace } from './place.ts'
+import type { Row } from './terminal/printer.ts'
 
 /** `cass checkpoints`: the places of a branch where another one can begin. */
 export class CheckpointsCommand extends BaseCommand {
@@ -43,12 +44,16 @@ export class CheckpointsCommand extends BaseCommand {
     if (globals.json) print.json(listed)
     else
       print.records(
-        listed.checkpoints.map(({ id, kind, ts, label, detail }) => [id, kind, ts, label, detail]),
+        rowsOf(listed.checkpoints),
         // The id says the kind too, and the label the same in words.
         { dropped: [2, 1, 3] },
       )
     return 0
   }
+}
+
+function* rowsOf(checkpoints: ReadonlyArray<Checkpoint>): Generator<Row> {
+  for (const { id, kind, ts, label, detail } of checkpoints) yield [id, kind, ts, label, detail]
 }
 
 const isKind = t.isEnum(['start', 'user', 'assistant', 'tool_call', 'tool_result'])

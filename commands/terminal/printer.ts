@@ -21,7 +21,7 @@ export interface Printer {
    * A whole list: aligned on a terminal, TAB-separated in a pipe, NUL-ended with `-z`. A terminal that is too narrow does
    * without the columns of `dropped`, the first of them first.
    */
-  records(rows: ReadonlyArray<Row>, layout?: { readonly dropped: ReadonlyArray<number> }): void
+  records(rows: Iterable<Row>, layout?: { readonly dropped: ReadonlyArray<number> }): void
   /** One JSON document, or one line of JSON Lines. */
   json(value: unknown): void
   /** News for people; silenced by `--quiet`, like hints. */
@@ -46,6 +46,9 @@ export interface PrinterOptions {
   readonly nul: boolean
 }
 
+/** How much of a list is written at once, in characters. */
+const pieceLength = 64 * 1024
+
 /** Makes the printer of one command. */
 export function makePrinter({ stdout, stderr, terminals, columns, quiet, nul }: PrinterOptions): Printer {
   const out = (text: string) => stdout.write(terminals.stdout ? stripControls(text) : text)
@@ -58,16 +61,21 @@ export function makePrinter({ stdout, stderr, terminals, columns, quiet, nul }: 
     chunk: (text) => out(text),
     styled: (text) => stdout.write(text),
     records(rows, { dropped } = { dropped: [] }) {
-      if (rows.length === 0) return
-      if (nul) out(rows.map((row) => `${row.map(formatCell).join('\t')}\0`).join(''))
-      else if (terminals.stdout)
-        out(
-          alignRows(
-            rows.map((row) => row.map(formatCell)),
-            { columns, dropped },
-          ),
-        )
-      else out(rows.map((row) => `${row.map((cell) => escapeCell(formatCell(cell))).join('\t')}\n`).join(''))
+      if (!nul && terminals.stdout) {
+        const cells = Array.from(rows, (row) => row.map(formatCell))
+        if (cells.length > 0) out(alignRows(cells, { columns, dropped }))
+        return
+      }
+      const format = nul ? formatCell : (cell: Row[number]) => escapeCell(formatCell(cell))
+      // A list may have a hundred thousand rows, so they are not all kept as text.
+      let text = ''
+      for (const row of rows) {
+        text += `${row.map(format).join('\t')}${nul ? '\0' : '\n'}`
+        if (text.length < pieceLength) continue
+        out(text)
+        text = ''
+      }
+      if (text !== '') out(text)
     },
     json: (value) => stdout.write(`${stringifyForTerminals(value)}\n`),
     note: news,

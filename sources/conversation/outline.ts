@@ -5,7 +5,7 @@ const bodyMark = Buffer.from(',"msgs":[{')
 /** Lines up to this length are parsed whole: cheaper than looking for what to leave out. */
 const wholeUpTo = 1024
 /** How much of a long text is kept, in bytes: previews and labels need less. */
-const keptText = 512
+const keptText = 480
 /** Ends most texts: the next key follows. Inside a text it can stand only behind an escaped quote. */
 const nextKeyMark = Buffer.from('","')
 
@@ -67,6 +67,9 @@ function shortenTexts(line: Buffer, at: number): string | null {
 
 /** A place to cut the text that starts at `start` which is inside no escape and no character. */
 function safeCut(line: Buffer, start: number): number {
+  // A blank is part of no escape; nearly every text has one, and looking for it is cheap.
+  const blank = line.lastIndexOf(0x20, start + keptText)
+  if (blank > start + keptText - 96) return blank
   let cut = start + keptText
   while (((line[cut] ?? 0) & 0xc0) === 0x80) cut--
   // The longest escape, a pair of surrogates, has twelve bytes.

@@ -33,11 +33,11 @@ function replayMessage(graph: Graph, line: Extract<ScannedLine, { type: 'message
     id: header.id,
     parent: parent?.id ?? null,
     head: head.id,
-    writer: header.writer,
-    turn: header.turn,
+    writer: shared(header.writer, parent?.writer),
+    turn: shared(header.turn, parent?.turn),
     at: header.at,
     fs: header.fs,
-    ws: header.ws,
+    ws: shared(header.ws, parent?.ws),
     role,
     ...positionBehind(parent, role),
     gap: place.gap,
@@ -52,6 +52,11 @@ function replayMessage(graph: Graph, line: Extract<ScannedLine, { type: 'message
   head.lastActivity = header.at
   head.lastOffset = offset
   head.writer = header.writer ?? head.writer
+}
+
+/** Most messages share these texts with the one before: one copy is kept of them, not one for each line. */
+function shared<Text extends string | null>(text: Text, before: Text | undefined): Text {
+  return before === text ? before : text
 }
 
 function positionBehind(
