@@ -15,8 +15,8 @@ const nextKeyMark = Buffer.from('","')
  */
 export function outlineMessage(line: Buffer): Message | null {
   if (line.length > wholeUpTo) {
-    const start = line.subarray(0, 4096).indexOf(bodyMark)
-    const text = start === -1 ? null : shortenTexts(line, start + bodyMark.length - 1)
+    const start = line.indexOf(bodyMark)
+    const text = start === -1 || start > 4096 ? null : shortenTexts(line, start + bodyMark.length - 1)
     const message = text === null ? undefined : tryParseJson(text)
     if (isShapedLikeMessage(message)) return message
   }
