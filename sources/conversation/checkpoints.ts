@@ -89,8 +89,10 @@ export function stringifyCheckpointId(
   chatId: string,
   { record_index, kind, tool_call_id }: CheckpointRef,
 ): string {
-  const call = tool_call_id === null ? '' : `:${tool_call_id}`
-  return `${chatId}:${record_index}:${kind}${call}`
+  // Joined, not added up: a list of a hundred thousand ids would be held in as many trees of pieces.
+  return (
+    tool_call_id === null ? [chatId, record_index, kind] : [chatId, record_index, kind, tool_call_id]
+  ).join(':')
 }
 
 interface Place {
